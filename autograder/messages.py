@@ -1,19 +1,14 @@
 """The messages between a worker and the judge of one submission.
 
-The judge waits for a `JudgeRequest`. Then it sends `FromJudge` messages until one has a verdict, and the worker answers
-each question in them. `autograder.worker.verdict` checks what the judge sends, and trusts none of it.
+The judge waits for a `Task` without a student's name. Then it sends `FromJudge` messages until one has a verdict, and
+the worker answers each question in them. `autograder.worker.verdict` checks what the judge sends; it trusts none of it.
 """
 
 from __future__ import annotations
 
 from msgspec import Struct
 
-from autograder.course.assignments import Exercise
 from autograder.report import Verdict
-from cellcage.limits import Limits
-from cellcage.protocol.messages import Ended as Ended
-from cellcage.protocol.messages import Grown as Grown
-from cellcage.protocol.messages import Used as Used
 
 
 class CourseSetting(Struct, frozen=True):
@@ -28,20 +23,6 @@ class Preparation(Struct, frozen=True):
 
     assignment: str
     exercises: tuple[str, ...] = ()
-
-
-class JudgeRequest(Struct, frozen=True):
-    """A submission to judge: its cells, and what it is judged by. See `autograder.worker.task.Task`."""
-
-    assignment: str
-    cells: tuple[str, ...]
-    exercises: tuple[Exercise, ...]
-    limits: Limits
-    for_page: bool = False
-    by_author: bool = False
-    locked: tuple[tuple[int, str], ...] = ()
-    checks: tuple[tuple[str, int], ...] = ()
-    files: dict[str, bytes] = {}
 
 
 class FromJudge(Struct, frozen=True, omit_defaults=True):

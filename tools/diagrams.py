@@ -124,6 +124,7 @@ PACKAGES = {
     "diagnosis": "which mistake it is: known mistakes, their fingerprints, relations to right answers",
     "testing": "what authors import: student and reference, expect, Catalogue",
     "messages": "messages between a worker and a judge",
+    "task": "a submission for worker and judge",
     "discovery": "the submissions to grade",
     "student_folder": "which files hold the work",
     "report": "a result as values",

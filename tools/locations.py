@@ -17,7 +17,7 @@ from pathlib import Path
 from autograder.authoring.sample_class import fill, model_answers
 from autograder.course.assignments import Assignment, Course
 from autograder.submission import NotebookFile, code_cells
-from autograder.worker.task import Task
+from autograder.task import Task
 from autograder.worker.worker import Worker, one_worker
 from tests.helpers.wrong_code import WrongCode, wrong_code_of
 

@@ -22,10 +22,10 @@ from autograder.course.assignments import CHECK, CONFIG, Course
 from autograder.discovery import find_submissions
 from autograder.report import Report
 from autograder.submission import code_cells, read_notebook
+from autograder.task import Marked, Task
 from autograder.testing.plan import Plan
 from autograder.worker.executors import DaskExecutor, LocalExecutor
 from autograder.worker.pool import WorkerPool
-from autograder.worker.task import Marked, Task
 from tools.drawn_class import GRADED
 from tools.every_submission import ROOT
 

@@ -38,6 +38,7 @@ from autograder.judge.results import ABOVE
 from autograder.report import ExerciseResult, Report
 from autograder.reports.heatmap import beside, differing, drawn_arrays
 from autograder.submission import NotebookFile, code_cells
+from autograder.task import Task
 from autograder.testing.call_text import as_written
 from autograder.testing.callbacks import parameter_names
 from autograder.testing.catalogue import Mistake, read_catalogue
@@ -48,7 +49,6 @@ from autograder.testing.local import COURSE_SECONDS, Here, answering
 from autograder.testing.student_errors import StudentError
 from autograder.testing.suite import Outcome, Suite
 from autograder.text import one_line
-from autograder.worker.task import Task
 from autograder.worker.worker import Worker, one_worker
 from cellcage.protocol.calls import Failure, NoAnswer
 

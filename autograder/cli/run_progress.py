@@ -10,9 +10,9 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
+from autograder.task import Task
 from autograder.text import shown_name
 from autograder.worker.pool import OnWait, still_marking
-from autograder.worker.task import Task
 
 SOON = 2.0  # seconds until a progress bar says for whom it waits; an ordinary submission takes a fraction of one
 FIELDS: dict[str, Any] = {"rate": "", "failed": "", "waits": ""}

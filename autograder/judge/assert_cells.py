@@ -20,8 +20,8 @@ from msgspec import structs
 from autograder.course.assert_cells import AssertCell
 from autograder.course.assignments import Exercise
 from autograder.judge.notebook import JudgedNotebook
-from autograder.messages import JudgeRequest
 from autograder.report import CellResult, ExerciseResult, State, TestResult
+from autograder.task import Task
 from autograder.testing import cell_errors
 from autograder.testing.functions import READY_MADE
 from autograder.text import one_line
@@ -37,31 +37,31 @@ NOT_RUN = "The notebook did not get as far as this cell."
 
 
 def judge_assert_cells(
-    known: Mapping[str, AssertCell], request: JudgeRequest, fresh: Fresh, ready_made: Mapping[str, Sequence[str]]
+    known: Mapping[str, AssertCell], task: Task, fresh: Fresh, ready_made: Mapping[str, Sequence[str]]
 ) -> dict[str, ExerciseResult]:
     """Results by exercise. ready_made: by exercise, what its code must not call. Raises `MachineError`."""
-    cells, tests = _with_tests(known, request)
+    cells, tests = _with_tests(known, task)
     numbers = {name: number for number, name in tests.items()}
     by_number = {number: (known[name], tuple(ready_made[name])) for number, name in tests.items()}
-    with _TestedNotebook(cells, by_number, request.limits, fresh) as notebook:
+    with _TestedNotebook(cells, by_number, task.limits, fresh) as notebook:
         notebook.repeat_less_closely()
         results, outputs = notebook.results, notebook.outputs
     others = [pair for number, pair in enumerate(zip(cells, results, strict=True)) if number not in tests]
     found = {}
-    for exercise in request.exercises:
+    for exercise in task.exercises:
         if exercise.name in known:
             number, cell = numbers[exercise.name], known[exercise.name]
-            result = _result(exercise, cell, outputs.get(number), results[number], request.by_author)
+            result = _result(exercise, cell, outputs.get(number), results[number], task.by_author)
             earlier = cell_errors.not_reached([results[number].text], others)
             found[exercise.name] = structs.replace(result, evidence=earlier) if result.tests[0].message else result
     return found
 
 
-def _with_tests(known: Mapping[str, AssertCell], request: JudgeRequest) -> tuple[list[str], dict[int, str]]:
+def _with_tests(known: Mapping[str, AssertCell], task: Task) -> tuple[list[str], dict[int, str]]:
     """The cells with the author's test cells, and each test cell's exercise. Missing ones are added at the end."""
     names = {cell.grade_id: name for name, cell in known.items()}
-    tests = {number: names[grade_id] for number, grade_id in request.locked if grade_id in names}
-    cells = list(request.cells)
+    tests = {number: names[grade_id] for number, grade_id in task.locked if grade_id in names}
+    cells = list(task.cells)
     for name in known:
         if name not in tests.values():
             tests[len(cells)] = name

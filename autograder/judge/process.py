@@ -34,15 +34,16 @@ from autograder.judge.mentions import mentions
 from autograder.judge.notebook import JudgedNotebook
 from autograder.judge.picture import drawing
 from autograder.judge.repair import Repairs
-from autograder.messages import CourseSetting, Ended, FromJudge, Grown, JudgeRequest, Opened, Preparation, Used
+from autograder.messages import CourseSetting, FromJudge, Opened, Preparation
 from autograder.report import CellResult, ExerciseResult, Verdict
+from autograder.task import Task
 from autograder.testing import cell_errors
 from autograder.text import one_line
 from cellcage.child import Sandboxed, gather_pages, silence
 from cellcage.limits import Limits
 from cellcage.protocol import frames
 from cellcage.protocol.ending import Ending
-from cellcage.protocol.messages import FROM_NOTEBOOK
+from cellcage.protocol.messages import FROM_NOTEBOOK, Ended, Grown, Used
 
 MAX_PRINTED = 1_000_000  # characters of all cells together; at four bytes each, half of a verdict's limit
 MAX_RICH = 3_000_000  # bytes of all pictures and tables together
@@ -201,7 +202,7 @@ class Judge:
         """Remember the course."""
         given = msgspec.convert(setting, CourseSetting)
         self._course = Course(Path(given.root), Path(given.folder))
-        frames.make_readers(JudgeRequest, Opened, Ended, Grown, Used, *FROM_NOTEBOOK)
+        frames.make_readers(Task, Opened, Ended, Grown, Used, *FROM_NOTEBOOK)
 
     def prepare(self, needed: object) -> None:
         """Load an assignment, and hypotheses' answers in some exercises. Raises `CourseError`.
@@ -228,8 +229,7 @@ class Judge:
         silence()
         sys.stdin = open(os.devnull)  # noqa: SIM115
         try:
-            request = frames.receive(sock, form=JudgeRequest)
-            message = FromJudge(verdict=self.verdict(sock, request))
+            message = FromJudge(verdict=self.verdict(sock, frames.receive(sock, form=Task)))
         except frames.Exhausted as error:  # the worker knows `MachineError` by its name
             message = FromJudge(broken=(MachineError.__name__, str(error)))
         except (CourseError, MachineError) as error:
@@ -240,26 +240,24 @@ class Judge:
             message = FromJudge(broken=(type(error).__name__, f"{error!s:.{MAX_ERROR}} ({where})"))
         frames.send(sock, message)
 
-    def verdict(self, sock: socket.socket, request: JudgeRequest) -> Verdict:
+    def verdict(self, sock: socket.socket, task: Task) -> Verdict:
         """The verdict on a submission. Raises `CourseError` and `MachineError`."""
-        loaded = self._loaded[request.assignment]
-        if not request.by_author:
-            loaded.require_passing_reference(request.exercises)
-        fresh, ready_made = _FromTheWorker(sock, loaded.files, request.files), loaded.material.ready_made
+        loaded = self._loaded[task.assignment]
+        if not task.by_author:
+            loaded.require_passing_reference(task.exercises)
+        fresh, ready_made = _FromTheWorker(sock, loaded.files, dict(task.files)), loaded.material.ready_made
         by_asserts = dict[str, ExerciseResult]()
         if loaded.assert_cells:
-            by_asserts = judge_assert_cells(loaded.assert_cells, request, fresh, ready_made)
-        if not request.for_page and len(by_asserts) == len(request.exercises):
-            return _verdict(request, by_asserts.values(), [CellResult()] * len(request.cells), ready_made)
-        material = loaded.material if request.for_page else replace(loaded.material, examples={})
-        others = [exercise for exercise in request.exercises if exercise.name not in by_asserts]
-        shows = request.for_page and loaded.is_classic
-        with JudgedNotebook(
-            request.cells, request.limits, fresh, loaded.display_cells, dict(request.checks), shows
-        ) as notebook:
+            by_asserts = judge_assert_cells(loaded.assert_cells, task, fresh, ready_made)
+        if not task.for_page and len(by_asserts) == len(task.exercises):
+            return _verdict(task, by_asserts.values(), [CellResult()] * len(task.cells), ready_made)
+        material = loaded.material if task.for_page else replace(loaded.material, examples={})
+        others = [exercise for exercise in task.exercises if exercise.name not in by_asserts]
+        shows = task.for_page and loaded.is_classic
+        with JudgedNotebook(task.cells, task.limits, fresh, loaded.display_cells, dict(task.checks), shows) as notebook:
 
             def as_verdict(results: Iterable[ExerciseResult]) -> Verdict:
-                return _verdict(request, [*by_asserts.values(), *results], notebook.results, ready_made)
+                return _verdict(task, [*by_asserts.values(), *results], notebook.results, ready_made)
 
             judged = mark(material, notebook, others)
             if notebook.machine_failed:
@@ -270,22 +268,22 @@ class Judge:
             frames.send(sock, FromJudge(marks=as_verdict(explained)))
             repairs = Repairs(material, notebook)
             located = [_with_location(*pair, repairs, explaining) for pair in zip(explained, judged, strict=True)]
-            if request.for_page:
+            if task.for_page:
                 explaining.attempt("what display cells show", notebook.show, None)
             return as_verdict(located)
 
 
 def _verdict(
-    request: JudgeRequest,
+    task: Task,
     results: Iterable[ExerciseResult],
     cells: Sequence[CellResult],
     ready_made: Mapping[str, Sequence[str]],
 ) -> Verdict:
-    """The results in the order of the request, with mentions of ready-made functions, and the cells' output."""
+    """The results in the order of the task, with mentions of ready-made functions, and the cells' output."""
 
     def with_mentions(result: ExerciseResult) -> ExerciseResult:
         listed = ready_made[result.name] if result.score else ()
-        return structs.replace(result, mentions=mentions(request.cells, result.name, listed))
+        return structs.replace(result, mentions=mentions(task.cells, result.name, listed))
 
     found = {result.name: with_mentions(result) for result in results}
-    return Verdict(tuple(found[exercise.name] for exercise in request.exercises), tuple(_readable(cells)))
+    return Verdict(tuple(found[exercise.name] for exercise in task.exercises), tuple(_readable(cells)))

@@ -63,9 +63,9 @@ from autograder.nbgrader.totals import assign_penalty, check_penalty_plugin, stu
 from autograder.report import Report
 from autograder.reports.shared_answers import shared_answers
 from autograder.submission import Submission, read_notebook, stamp_with
+from autograder.task import Marked, Task
 from autograder.text import one_line, printable, shown_name
 from autograder.worker.pool import WorkerPool, open_pool, still_marking, what_is_unsafe, worker_count
-from autograder.worker.task import Marked, Task
 
 # Reasons in the history.
 NEW_SUBMISSION, COURSE_CHANGED = "another submission", "the course has changed"

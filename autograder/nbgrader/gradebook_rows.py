@@ -30,7 +30,7 @@ from autograder.nbgrader.files import notebooks_in
 from autograder.reports.plain_text import points as points_shown
 from autograder.reports.roster import Person
 from autograder.submission import Submission
-from autograder.worker.task import Task, as_task
+from autograder.task import Task, as_task
 
 
 def rows_of(book: Gradebook, assignment: str, table: Any, *columns: Any) -> Any:

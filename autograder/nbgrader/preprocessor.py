@@ -24,10 +24,10 @@ from autograder.nbgrader.totals import extra_credit
 from autograder.report import CellResult
 from autograder.reports import rubric
 from autograder.submission import NotebookFile, Submission, code_cells, grade_id
+from autograder.task import Marked, Task
 from autograder.text import shown_name
 from autograder.worker.executors import IdleWorkers
 from autograder.worker.pool import open_pool
-from autograder.worker.task import Marked, Task
 
 KEY = "autograder"  # of nbgrader's `resources`, through which a `GradingContext` is passed
 MAX_OUTPUT = 20_000  # characters that a cell printed

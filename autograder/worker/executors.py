@@ -20,8 +20,8 @@ from typing import Any
 
 from autograder.course.assignments import Course
 from autograder.errors import CourseError, MachineError
+from autograder.task import Marked, Task, failed
 from autograder.worker.model_answer import ModelAnswers
-from autograder.worker.task import Marked, Task, failed
 from autograder.worker.worker import Judges, Worker
 from cellcage import choose_backend
 

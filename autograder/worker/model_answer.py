@@ -13,7 +13,7 @@ from autograder.course.assignments import Assignment, Course
 from autograder.errors import SubmissionError
 from autograder.report import Report
 from autograder.submission import code_cells, read_notebook
-from autograder.worker.task import Marked, Task
+from autograder.task import Marked, Task
 from autograder.worker.worker import Worker
 
 MODEL_ANSWER = "the model answer"  # in place of a student

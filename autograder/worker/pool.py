@@ -25,9 +25,9 @@ from autograder.course.assignments import Assignment, Course, Exercise
 from autograder.errors import CourseError
 from autograder.report import Report
 from autograder.submission import Submission
+from autograder.task import Marked, Task, as_task, failed
 from autograder.text import shown_name
 from autograder.worker.executors import DaskExecutor, Executor, IdleWorkers, LocalExecutor
-from autograder.worker.task import Marked, Task, as_task, failed
 from cellcage.machine import choose_backend, shown_with
 
 MANY = 60  # from this many submissions on, one worker for each core saves more time than starting them takes
@@ -73,12 +73,12 @@ def grade_many(
     sandbox: str = "auto",
     scheduler: str = "",
     on_wait: OnWait = not_waiting,
-    exercises: tuple[Exercise, ...] | None = None,
+    exercises: tuple[Exercise, ...] = (),
 ) -> Iterator[Report]:
     """One report for each submission, in order, by workers here or by the Dask cluster at `scheduler`.
 
     jobs: see `worker_count`
-    exercises: of the one assignment, in place of those in the course's files
+    exercises: of the one assignment, in place of those in the course's files; empty if they count
     """
     course = Course(root)
 

@@ -18,13 +18,13 @@ from msgspec import structs
 from autograder.course import content
 from autograder.course.assignments import Assignment, Course, Exercise
 from autograder.errors import CourseError, MachineError
-from autograder.messages import CourseSetting, Ended, FromJudge, Grown, JudgeRequest, Opened, Preparation
+from autograder.messages import CourseSetting, FromJudge, Opened, Preparation
 from autograder.report import ExerciseResult, Report, Verdict
+from autograder.task import Marked, Task, failed, newer_python
 from autograder.text import shown_name
-from autograder.worker.task import Marked, Task, failed, newer_python
 from autograder.worker.verdict import BadVerdict, read_message
 from cellcage import Backend, Child, ForkServer, FreshChildren, Limits, Zygote, choose_backend
-from cellcage.protocol import frames
+from cellcage.protocol import frames, messages
 
 ENGINE = Path(__file__).resolve().parents[1]  # what judges import; out of student code's reach
 JUDGE = "autograder.judge.process:Judge"
@@ -103,12 +103,12 @@ class Worker:
         if task.problem and task.assignment not in self.course.assignments():
             return Marked(failed(task, task.problem))
         assignment = self.course.assignment(task.assignment)
-        exercises = assignment.exercises if task.exercises is None else task.exercises
+        exercises = task.exercises or assignment.exercises
         points = sum(exercise.points for exercise in exercises)
         if task.problem:
             return Marked(failed(task, task.problem, points))
         try:
-            verdict = self._judged_with_retry(task, assignment, tuple(map(_with_points, exercises)))
+            verdict = self._judged_with_retry(replace(task, exercises=tuple(map(_with_points, exercises))), assignment)
         except MachineError as error:
             return Marked(failed(task, f"this machine could not run it: {error}"), machine_failed=True)
         except _Lost as error:
@@ -120,36 +120,33 @@ class Worker:
         results = tuple(map(_scored, report.exercises, exercises))
         return Marked(structs.replace(report, exercises=results), verdict.cells)
 
-    def _judged_with_retry(self, task: Task, assignment: Assignment, exercises: tuple[Exercise, ...]) -> Verdict:
+    def _judged_with_retry(self, task: Task, assignment: Assignment) -> Verdict:
         try:
-            limits = self.limits.changed(assignment.limits)
+            task = replace(task, student="", notices=(), limits=self.limits.changed(assignment.limits))
         except ValueError as error:
             raise CourseError(f"{assignment.notebook}: the metadata's autograder.limits: {error}") from None
         try:
-            return self._talk_to_judge(task, assignment, exercises, limits)
+            return self._talk_to_judge(task, assignment)
         except _TooLong:
             raise
         except _Lost:  # it may have been the machine's fault
-            return self._talk_to_judge(task, assignment, exercises, limits)
+            return self._talk_to_judge(task, assignment)
 
-    def _talk_to_judge(
-        self, task: Task, assignment: Assignment, exercises: tuple[Exercise, ...], limits: Limits
-    ) -> Verdict:
+    def _talk_to_judge(self, task: Task, assignment: Assignment) -> Verdict:
         runs = 1 + bool(assignment.assert_cells)
-        ends_at = time.monotonic() + limits.total_clock_seconds * runs + GRACE_SECONDS
-        options = task.for_page, task.by_author, task.locked, task.checks, dict(task.files)
+        ends_at = time.monotonic() + task.limits.total_clock_seconds * runs + GRACE_SECONDS
         marks, missing = None, ""
-        request = JudgeRequest(assignment.name, task.cells, exercises, limits, *options)
         allowance = frames.Allowance(MAX_VERDICT, MAX_VERDICT)
         with (
-            self.judges.open(assignment, task.version, limits) as judge,
-            FreshChildren(self.students, limits) as notebooks,
+            self.judges.open(assignment, task.version, task.limits) as judge,
+            FreshChildren(self.students, task.limits) as notebooks,
         ):
             try:
-                frames.send(judge.sock, request, ends_at)
+                frames.send(judge.sock, task, ends_at)
                 asked = 0
                 while asked < MAX_REQUESTS:
-                    message = read_message(frames.receive(judge.sock, ends_at, allowance), exercises, len(task.cells))
+                    data = frames.receive(judge.sock, ends_at, allowance)
+                    message = read_message(data, task.exercises, len(task.cells))
                     if message.verdict is not None:
                         # Both can end while the report is made.
                         notebooks.begin_to_end()
@@ -190,9 +187,9 @@ def _serve(judge: Child, notebooks: FreshChildren, message: FromJudge, ends_at: 
     if message.open:
         _open_notebook(judge, notebooks, ends_at)
     elif message.ending is not None:
-        frames.send(judge.sock, Ended(notebooks.ending(message.ending)), ends_at)
+        frames.send(judge.sock, messages.Ended(notebooks.ending(message.ending)), ends_at)
     elif message.memory is not None:
-        frames.send(judge.sock, Grown(notebooks.grown(message.memory)), ends_at)
+        frames.send(judge.sock, messages.Grown(notebooks.grown(message.memory)), ends_at)
     else:
         frames.send(judge.sock, notebooks.used(), ends_at)
 

@@ -13,7 +13,7 @@ from autograder.authoring.skeletons import TEMPLATES
 from autograder.course.assignments import CONFIG, Course
 from autograder.report import Report
 from autograder.submission import NotebookFile, code_cells, grade_id
-from autograder.worker.task import Task
+from autograder.task import Task
 from tests.courses.classic import notebook_of
 from tests.helpers.sandboxes import Sandbox
 

@@ -13,7 +13,7 @@ from autograder.course.assert_cells import AssertCell, released
 from autograder.course.assignments import Course
 from autograder.discovery import find_submissions
 from autograder.judge.assert_cells import credit
-from autograder.worker.task import as_task
+from autograder.task import as_task
 from tests.courses.algorithms import FULL, RIGHT, SORTING
 from tests.courses.classic import classic_course, submit
 

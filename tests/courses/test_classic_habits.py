@@ -15,7 +15,7 @@ from autograder.authoring import course_check
 from autograder.nbgrader.pages import Page
 from autograder.nbgrader.preprocessor import _cell_outputs
 from autograder.submission import NotebookFile, code_cells
-from autograder.worker.task import Task
+from autograder.task import Task
 from tests.courses.own import IMPORTS, course_of, exercise, graded, points_and_messages
 
 NAME = "ps1"

@@ -22,8 +22,8 @@ from autograder.nbgrader import api
 from autograder.nbgrader.autograde import LOCK
 from autograder.report import Report
 from autograder.submission import grade_id
+from autograder.task import Marked, Task
 from autograder.worker import executors, pool
-from autograder.worker.task import Marked, Task
 from tests.conftest import ROOT
 from tests.helpers.classes import class_of
 from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, command, nbgrader, said_by, submit

@@ -16,7 +16,8 @@ from unittest import mock
 import msgspec
 
 from autograder.judge import process
-from autograder.messages import FromJudge, JudgeRequest
+from autograder.messages import FromJudge
+from autograder.task import Task
 from cellcage.protocol import frames
 
 OTHER = "second_one"  # the second of two exercises
@@ -25,6 +26,7 @@ OTHER = "second_one"  # the second of two exercises
 class Judge(process.Judge):
     def serve(self, sock: socket.socket, limits: Any, sandbox: Any) -> None:
         task = frames.receive(sock)
+        assert not task["student"] and not task["notices"], "a judge need not know whose submission it is"
         fault = re.search(r'(FAULT|BARE|LATE) = "(.*)"', "\n".join(task["cells"]))
         if fault is None:
             frames.send(sock, {"verdict": self.judged(sock, task)})
@@ -46,7 +48,7 @@ class Judge(process.Judge):
                 send(to, message, *rest)
 
         with mock.patch.object(frames, "send", without_late_marks):
-            verdict = self.verdict(sock, msgspec.convert(task, JudgeRequest))
+            verdict = self.verdict(sock, msgspec.convert(task, Task))
         return frames.parse(frames.body(msgspec.to_builtins(verdict)))
 
 

@@ -11,7 +11,7 @@ from autograder.course.assignments import Assignment, Course
 from autograder.course.content import sandbox_setting
 from autograder.judge.notebook import JudgedNotebook
 from autograder.report import CellResult, Report
-from autograder.worker.task import Task
+from autograder.task import Task
 from autograder.worker.worker import Judges, Worker
 from cellcage import choose_backend
 from cellcage.limits import Limits

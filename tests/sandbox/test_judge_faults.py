@@ -10,9 +10,9 @@ import pytest
 from autograder.authoring.sample_class import model_answers
 from autograder.authoring.skeletons import add_exercise
 from autograder.course.assignments import Course
+from autograder.task import Task
 from autograder.worker import executors, worker
 from autograder.worker.pool import open_pool
-from autograder.worker.task import Task
 from cellcage.limits import Limits
 from cellcage.outside.zygote_client import Zygote
 from tests.helpers import faulty_judge

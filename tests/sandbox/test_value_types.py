@@ -9,9 +9,9 @@ import pytest
 
 from autograder.authoring.generated_files import visible_files
 from autograder.submission import Cell
+from autograder.task import Task
 from autograder.testing import expect
 from autograder.testing.values import comparisons
-from autograder.worker.task import Task
 from autograder.worker.worker import Judges, Worker
 from cellcage import choose_backend
 from cellcage.limits import Limits

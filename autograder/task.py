@@ -1,10 +1,10 @@
-"""What a worker gets for one submission, and what it returns."""
+"""What a worker gets for one submission and hands to its judge, and what it returns."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from autograder.course.assignments import CHECK, Assignment, Exercise
 from autograder.errors import SubmissionError
@@ -12,15 +12,16 @@ from autograder.report import CellResult, Report
 from autograder.student_folder import notices
 from autograder.submission import Cell, Submission, code_cells, read_notebook
 from autograder.text import one_line
+from cellcage.limits import Limits
 
 
 @dataclass(frozen=True)
 class Task:
-    """One submission for a worker.
+    """One submission for a worker, and then for its judge, who does not learn whose it is.
 
     version: the course's; a worker with another version refuses the task
     problem: why there is nothing to grade, if so
-    exercises: None for the assignment's own
+    exercises: those to judge; if empty, the assignment's own
     for_page: true if there will be a feedback page: then pictures are drawn, and display cells run, too
     by_author: true for the course's own notebooks, which are judged even if the suite fails its own solution
     locked: the cells that no student writes in: their places in `cells`, and their grade_ids
@@ -28,6 +29,7 @@ class Task:
     files: the student's own Python files, by place beside the notebook
     notices: sentences on what was handed in, for the report
     python: the version of Python that the notebook was last run with, if it says so
+    limits: the worker sets those of its judge
     """
 
     student: str
@@ -35,7 +37,7 @@ class Task:
     version: str
     cells: tuple[str, ...] = ()
     problem: str | None = None
-    exercises: tuple[Exercise, ...] | None = None
+    exercises: tuple[Exercise, ...] = ()
     for_page: bool = False
     by_author: bool = False
     locked: tuple[tuple[int, str], ...] = ()
@@ -43,6 +45,7 @@ class Task:
     files: tuple[tuple[str, bytes], ...] = ()
     notices: tuple[str, ...] = ()
     python: str = ""
+    limits: Limits = field(default_factory=Limits)
 
     def of(self, cells: Iterable[Cell]) -> Task:
         """The same task with these cells."""
