@@ -36,7 +36,7 @@ MOST_AT_ONCE = 10  # of the time for an exercise, this part is used before edits
 # Edits that answer the first call in one process, which takes as long to fork as some of them to answer. It begins with
 # few, since half of the repairs are among the first twelve, and asks twice as many while none of them answers rightly.
 TOGETHER, MOST_TOGETHER = 16, 64
-CANDIDATES = 176  # edits tried for an exercise; 425 would take twice the time and find one place in fifty more
+CANDIDATES = 176  # edits tried for an exercise; 425 would take nearly twice as long and find one place in fifty more
 EXERCISE_SECONDS, SUBMISSION_SECONDS = 2.0, 10.0  # of CPU time, the student's processes included
 CLOCK_FACTOR = 5  # so many times as long on the clock: a candidate may wait, and the machine may be busy
 MOST_LOST = 10  # candidates that loop or end their process; then most likely all do the same

@@ -57,8 +57,6 @@ EDITS = {
     "target": ("def f(x):\n    y = 1\n    z = x\n    return y", "y = x"),
     "dtype": ("def f(x):\n    return np.zeros(3)", "np.zeros(3, dtype=x.dtype)"),
     "step": ("def f(x, y):\n    return x @ y", "(y.swapaxes(-2, -1))"),
-    "operand missing": ("def f(x, y):\n    return x", "(x * y)"),
-    "operand missing in front": ("def f(x, y):\n    return y", "(x - y)"),
     "length for a formula": ("def f(x, n):\n    return g(2 * n)", "g(x.shape[-1])"),
     "the same call twice": ("def f(x, y):\n    return (x.to(int) @ y.to(int)).to(float)", "return (x @ y).to("),
     "everywhere": ("def f(x):\n    a = x.sum(0)\n    b = x.sum(0)", "a = x.sum(-1)\n    b = x.sum(-1)"),

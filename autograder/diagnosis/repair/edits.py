@@ -1,7 +1,7 @@
 """All edits of a cell, in the order of what their kinds found per edit in all wrong answers collected for the course.
 
-What leaves something out repaired 13 answers per thousand edits: if the rest passes strong tests, it was not needed.
-What varies an axis, a number or an order repaired 3, other dtypes and names 0.5, what puts in steps or operands 0.2.
+Of a thousand edits that leave something out, 13 made an answer right: if the rest passes strong tests, it was not
+needed. Of those that vary an axis, a number or an order, 3 did, of other dtypes and names 0.5, of steps put in 0.3.
 """
 
 from __future__ import annotations
@@ -35,9 +35,7 @@ KINDS: tuple[Callable[[ParsedCell], Iterator[Edit]], ...] = (
     varying.expressions,
     inserting.turns,
     varying.names,
-    inserting.arguments,
     inserting.missing_calls,
-    inserting.missing_operands,
 )
 
 

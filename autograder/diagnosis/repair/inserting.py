@@ -1,21 +1,11 @@
-"""Edits that put something in: a call, an operand, a keyword, a copy. And those that move or group what is there."""
+"""Edits that put something in: a call, a keyword, a copy. And those that move or group what is there."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
 
-from autograder.diagnosis.repair.cell import (
-    MODULES,
-    Edit,
-    NodePlace,
-    ParsedCell,
-    called,
-    is_method,
-    is_own_attribute,
-    is_stored,
-    number,
-)
+from autograder.diagnosis.repair.cell import Edit, NodePlace, ParsedCell, called, is_method, is_own_attribute, is_stored
 
 REDUCERS = {"sum", "mean", "max", "min", "amax", "amin", "var", "std", "norm", "any", "all"}
 CREATORS = {"zeros", "ones", "empty", "full", "arange", "array", "eye", "tensor", "asarray", "zeros_like", "ones_like"}
@@ -32,9 +22,6 @@ KEPT_TENSOR = (
     "torch.exp({})", "torch.log({})", "torch.sqrt({})", "{}.sum(-1, keepdim=True)", "{}.sum(-3)", "{}.clone()",
     "{}.sum(0)", "{}.mean()", "{}.float()", "{}.bool()", "{}.long()",
 )  # fmt: skip
-JOINED = ("+", "*", "/", "-", "@", "&", "|", "//")
-IN_FRONT = ("-", "/", "@")
-MAX_NAMES = 10  # of a function's names that are tried in one place
 VALUES = ast.Name | ast.BinOp | ast.Call | ast.Subscript | ast.Attribute
 HOLDERS = ast.Assign | ast.Return | ast.AugAssign | ast.BinOp | ast.Call | ast.Tuple | ast.keyword | ast.IfExp
 
@@ -127,15 +114,6 @@ def keywords(cell: ParsedCell) -> Iterator[Edit]:
         yield from (_with_keyword(cell, "keyword", call.node, text) for text in new)
 
 
-def arguments(cell: ParsedCell) -> Iterator[Edit]:
-    """A name in scope as one more argument."""
-    for call in cell.of(ast.Call):
-        if call.scope and isinstance(call.node.func, ast.Name | ast.Attribute) and not is_method(call.node):
-            for one in call.scope.names[: 0 if call.node.keywords else MAX_NAMES]:
-                if one not in map(cell.text, call.node.args):
-                    yield _with_keyword(cell, "keyword", call.node, one)
-
-
 def turns(cell: ParsedCell) -> Iterator[Edit]:
     """A value with its last two axes exchanged, or with one axis more."""
     more = ("{}.transpose(-2, -1)", "{}.unsqueeze(-3)") if cell.is_torch else ("{}.swapaxes(-2, -1)",)
@@ -156,23 +134,12 @@ def missing_calls(cell: ParsedCell) -> Iterator[Edit]:
         yield from (cell.put("step", value.node, f"({step.replace('{}', cell.atom(value.node))})") for step in steps)
 
 
-def missing_operands(cell: ParsedCell) -> Iterator[Edit]:
-    """One more operand of a value that is kept or passed on."""
-    for value in cell.of(ast.expr):
-        if value.scope and (_is_kept(value) or isinstance(value.parent, ast.Slice | ast.Call)) and _is_value(value):
-            text = cell.atom(value.node)
-            for name in value.scope.names[:MAX_NAMES]:
-                if name != text:
-                    yield from (cell.put("operand missing", value.node, f"({text} {sign} {name})") for sign in JOINED)
-                    yield from (cell.put("operand missing", value.node, f"({name} {sign} {text})") for sign in IN_FRONT)
-
-
 def _is_value(place: NodePlace[ast.AST]) -> bool:
     """Whether a step may be missing around it."""
     node, parent = place.node, place.parent
-    if not isinstance(node, VALUES) or is_stored(node) or number(node) is not None or place.scope is None:
+    if not isinstance(node, VALUES) or is_stored(node) or place.scope is None:
         return False
-    if isinstance(node, ast.Name) and (node.id in MODULES or node.id not in place.scope.names):
+    if isinstance(node, ast.Name) and node.id not in place.scope.names:
         return False
     return isinstance(parent, HOLDERS | ast.Slice) and place.field not in ("func", "targets", "target")
 

@@ -32,7 +32,6 @@ QUESTIONS = {
     "target": "which name should hold the result?",
     "dtype": "which dtype does it have, and which one should it have?",
     "step": "is there a step between this and what the task asks for? Write down both shapes.",
-    "operand missing": "compare it with the formula. Does the whole formula appear here?",
 }
 # Kinds with one or two alternatives: the part would give the answer away. The line is enough.
 ONLY_THE_LINE = frozenset({"condition", "sign", "comparison", "bool", "order", "operator", "statement"})
