@@ -136,7 +136,7 @@ def test_help_shows_a_command_to_paste(words, example):
 
 @pytest.mark.slow
 def test_grader_fault_in_one_submission_does_not_stop_the_run(course, monkeypatch):
-    judge = Worker._talk_to_judge
+    judge = Worker._judged_with_retry
     faults = {"wrong": MachineError("no memory"), "untouched": RuntimeError("oops")}
 
     def faulty(self, task, *how):
@@ -144,7 +144,7 @@ def test_grader_fault_in_one_submission_does_not_stop_the_run(course, monkeypatc
             raise faults[task.student]
         return judge(self, task, *how)
 
-    monkeypatch.setattr(Worker, "_talk_to_judge", faulty)
+    monkeypatch.setattr(Worker, "_judged_with_retry", faulty)
     found = find_submissions([course.root / "submitted"], course, NAME)
     reports = {report.student: report for report in grade_many(found, course.root, 1)}
     assert "this machine could not run it: no memory" in reports["wrong"].reason
