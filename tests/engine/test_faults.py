@@ -70,6 +70,7 @@ def test_unreadable_submissions_are_listed_and_others_graded(root):
     assert done.returncode == 1
 
 
+@pytest.mark.catalogue
 def test_folders_of_another_user_cost_one_student(root):
     """As after a first run in a container, or of a colleague: ann, bob, cy and eve are reported, dan is graded."""
     course = Course(root)

@@ -11,7 +11,6 @@ from autograder.submission import code_cells, read_notebook
 from tests.conftest import copy_course
 from tests.helpers.classes import marks
 from tests.helpers.sandboxes import Marker
-from tests.helpers.selection import one_in
 from tests.helpers.small_course import book_of
 from tests.helpers.stock import stock
 
@@ -25,8 +24,8 @@ MISTAKES = {
 }
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", one_in(len(MISTAKES), MISTAKES))
+@pytest.mark.catalogue
+@pytest.mark.parametrize("name", MISTAKES)
 def test_stock_nbgrader_gives_the_same_marks(name, tmp_path, sandbox):
     """A kernel takes seconds, so one submission has right answers, a known mistake and an untouched stub."""
     course = copy_course(tmp_path / "course")

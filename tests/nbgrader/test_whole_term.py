@@ -53,6 +53,7 @@ def handed_in(course):
     }
 
 
+@pytest.mark.catalogue
 def test_totals_agree_everywhere_during_a_term(tmp_path, monkeypatch):
     course = small_course(tmp_path / "course", A_POINT_FOR_LATENESS, written=True, second=True)
     totals = {}
