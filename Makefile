@@ -53,8 +53,8 @@ demo: install
 lab: install
 	$(BIN)/jupyter lab
 
-# Four at a time, because most tests wait for another process. conftest.py sets groups and order.
-TOGETHER := -n 4 --dist loadfile --no-loadscope-reorder
+# Three at a time, because most tests wait for another process. conftest.py sets groups and order.
+TOGETHER := -n 3 --dist loadfile --no-loadscope-reorder
 
 test: install .venv/developer lint
 	$(BIN)/python -m pytest $(TOGETHER)
