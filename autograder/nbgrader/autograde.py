@@ -144,7 +144,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
             self.log.warning("%s", unsafe)
         self.moved_pictures = dict[str, int]()
         self.reports = list[Report]()
-        self.suite = suite_digest(self.course_assignment, self.points)
+        self.suite = suite_digest(self.version, self.points)
         self.graded_by = cell_digests(self.course_assignment, self.points)
         wanted, submitted = self.coursedir.student_id, self.coursedir.submitted_directory
         for folder in map(Path, folders_of(self.coursedir, submitted, wanted, self.course_assignment.name, True)):

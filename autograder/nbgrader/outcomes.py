@@ -138,9 +138,9 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
-def suite_digest(assignment: Assignment, points: Mapping[str, float]) -> str:
-    """A digest of all that a mark depends on beside the submission: course, kit, and the gradebook's points."""
-    return _digest(assignment.version() + repr(sorted(points.items())))
+def suite_digest(version: str, points: Mapping[str, float]) -> str:
+    """A digest of what a mark depends on beside the submission. version: the course's; points: the gradebook's"""
+    return _digest(version + repr(sorted(points.items())))
 
 
 def unchanged_cells(before: object, now: Mapping[str, list[object]]) -> set[str]:
