@@ -7,7 +7,8 @@
     reading.next_tokens()                # the likeliest next tokens with their probabilities
 
 It equals assignment 5's `TransformerDecoder`, so the student's decoder can load `weights()` by name. Here its attention
-is the student's, or PyTorch's own. `tools/trained_decoder.py` in the course's repository trained it.
+is the student's, or PyTorch's own. It reads without PyTorch, too, as in a browser.
+`tools/trained_decoder.py` in the course's repository trained it.
 """
 
 from __future__ import annotations
@@ -26,13 +27,14 @@ from .byte_pairs import ALPHABET, Tokenizer
 from .copycat import attend, losses, read_safetensors
 
 FILE = Path(__file__).with_name("trained_decoder.safetensors")
+EPS = 1e-5  # of the norms, as in PyTorch
 MERGES = "merges"  # the array in the file with the tokenizer's pairs, as ids
 SIZES = {"vocab_size": 1024, "d_model": 96, "num_heads": 4, "d_ff": 384, "num_layers": 3, "max_length": 64}
 NUM_HEADS, NUM_LAYERS, MAX_LENGTH = SIZES["num_heads"], SIZES["num_layers"], SIZES["max_length"]
 NAMES = tuple(f"layer {layer}, head {head}" for layer in range(NUM_LAYERS) for head in range(NUM_HEADS))
 
 Attention = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[Any, Any]]
-Layer = Callable[[Any, Any], tuple[Any, Any]]  # takes x (L, d_model) and a mask (L, L), both tensors
+Layer = Callable[[Any, Any], tuple[Any, Any]]  # takes x (L, d_model) and a mask (L, L)
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ def read(text: str, attention: Attention | None = None, layers: Sequence[Layer] 
 
     attention: a function such as assignment 2's `causal_attention`: from Q, K and V, each (num_heads, L, d), to output
         (num_heads, L, d) and weights (num_heads, L, L). By default it is PyTorch's own causal attention
-    layers: in its place, one layer such as assignment 4's `MultiHeadAttention` for each of the model's: from x
+    layers: in its place, one layer such as assignment 4's `MultiHeadAttention` for each of the model's: from tensors x
         (L, d_model) and a causal mask (L, L) to output (L, d_model) and weights (num_heads, L, L)
 
     Raises `ValueError` if the text is empty, has more than `MAX_LENGTH` tokens or is not ASCII, or if `attention` or a
@@ -75,7 +77,7 @@ def read(text: str, attention: Attention | None = None, layers: Sequence[Layer] 
     if not 1 <= len(ids) <= MAX_LENGTH:
         raise ValueError(f"the text has {len(ids)} tokens; the model reads from 1 to {MAX_LENGTH}")
     heads = [_of_heads(layer, attention or _ready_made) for layer in range(NUM_LAYERS)]
-    weights, logits = _run(ids, heads if layers is None else layers)
+    weights, logits = _run(ids, heads if layers is None else [_of_tensors(layer) for layer in layers])
     return Reading(ids, _shown([tokenizer().tokens[number] for number in ids]), weights, logits)
 
 
@@ -98,45 +100,52 @@ def on_quotation_marks(pages: int = 30) -> tuple[np.ndarray, float]:
 
 def _run(ids: np.ndarray, layers: Sequence[Layer]) -> tuple[np.ndarray, np.ndarray]:
     """The attention weights, (num_layers, num_heads, L, L), and the logits, (L, vocab_size)."""
-    import torch
-    from torch.nn.functional import layer_norm, relu
-    from torch.nn.functional import linear as product
+    W, (L, width), looks = weights(), (len(ids), SIZES["d_model"]), []
 
-    W = {name: torch.from_numpy(array.copy()) for name, array in weights().items()}
-    L, width, looks = len(ids), SIZES["d_model"], []
+    def norm(x: np.ndarray, name: str) -> np.ndarray:
+        centred = x - x.mean(axis=-1, keepdims=True)
+        scale = np.sqrt(x.var(axis=-1, keepdims=True) + EPS)
+        normed: np.ndarray = centred / scale * W[f"{name}.weight"] + W[f"{name}.bias"]
+        return normed
 
-    def norm(x: Any, name: str) -> Any:
-        return layer_norm(x, (width,), W[f"{name}.weight"], W[f"{name}.bias"])
+    def linear(x: np.ndarray, name: str) -> np.ndarray:
+        product: np.ndarray = x @ W[f"{name}.weight"].T + W[f"{name}.bias"]
+        return product
 
-    def linear(x: Any, name: str) -> Any:
-        return product(x, W[f"{name}.weight"], W[f"{name}.bias"])
-
-    x = W["embedding.weight"][torch.from_numpy(ids)] * math.sqrt(width) + W["positions"][:L]  # (L, d_model)
-    mask = torch.ones(L, L, dtype=torch.bool).tril()
-    with torch.no_grad():
-        for number, layer in enumerate(layers):
-            block = f"blocks.{number}"
-            found, look = _checked(layer(norm(x, f"{block}.norm_1"), mask), (L, width), (NUM_HEADS, L, L))
-            looks.append(look)
-            x = x + torch.from_numpy(found)
-            hidden = relu(linear(norm(x, f"{block}.norm_2"), f"{block}.feed_forward.0"))
-            x = x + linear(hidden, f"{block}.feed_forward.2")
-    return np.stack(looks), linear(norm(x, "norm"), "output").numpy()
+    x = W["embedding.weight"][ids] * math.sqrt(width) + W["positions"][:L]  # (L, d_model)
+    mask = np.tri(L, dtype=bool)
+    for number, layer in enumerate(layers):
+        block = f"blocks.{number}"
+        found, look = _checked(layer(norm(x, f"{block}.norm_1"), mask), (L, width), (NUM_HEADS, L, L))
+        looks.append(look)
+        x = x + found
+        hidden = np.maximum(linear(norm(x, f"{block}.norm_2"), f"{block}.feed_forward.0"), 0)
+        x = x + linear(hidden, f"{block}.feed_forward.2")
+    return np.stack(looks), linear(norm(x, "norm"), "output")
 
 
 def _of_heads(number: int, attention: Attention) -> Layer:
     """Layer `number` with this attention function of Q, K and V."""
-    import torch
-
-    W_Q, W_K, W_V, W_O = (torch.from_numpy(array.copy()) for array in layer_weights(number).values())
+    W_Q, W_K, W_V, W_O = layer_weights(number).values()
 
     def layer(x: Any, mask: Any) -> tuple[Any, Any]:
-        Q, K, V = ((x @ torch.stack(W.chunk(NUM_HEADS)).mT).numpy() for W in (W_Q, W_K, W_V))  # (num_heads, L, d)
-        found, look = _checked(attention(Q, K, V), V.shape, (*V.shape[:2], V.shape[1]))
-        columns = W_O.chunk(NUM_HEADS, dim=1)
-        return sum(torch.from_numpy(head) @ own.mT for head, own in zip(found, columns, strict=True)), look
+        Q, K, V = (np.stack([x @ own.T for own in np.split(W, NUM_HEADS)]) for W in (W_Q, W_K, W_V))
+        found, look = _checked(attention(Q, K, V), V.shape, (*V.shape[:2], V.shape[1]))  # V: (num_heads, L, d)
+        columns = np.split(W_O, NUM_HEADS, axis=1)
+        return sum(head @ own.T for head, own in zip(found, columns, strict=True)), look
 
     return layer
+
+
+def _of_tensors(layer: Layer) -> Layer:
+    """A layer of tensors as one of arrays."""
+    import torch
+
+    def of_arrays(x: Any, mask: Any) -> tuple[Any, Any]:
+        with torch.no_grad():
+            return layer(torch.from_numpy(x), torch.from_numpy(mask))
+
+    return of_arrays
 
 
 def _checked(given: Any, *wanted: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
@@ -150,9 +159,15 @@ def _checked(given: Any, *wanted: tuple[int, ...]) -> tuple[np.ndarray, np.ndarr
 
 
 def _ready_made(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """PyTorch's own causal attention."""
-    import torch
-
+    """PyTorch's own causal attention; without PyTorch the same numbers, from one query after the other."""
+    try:
+        import torch
+    except ModuleNotFoundError:
+        weights = np.zeros((*Q.shape[:2], K.shape[1]), dtype=Q.dtype)
+        for t in range(Q.shape[1]):
+            asked = np.einsum("hd,hsd->hs", Q[:, t], K[:, : t + 1]) / math.sqrt(Q.shape[2])
+            weights[:, t, : t + 1] = np.exp(asked - np.logaddexp.reduce(asked, axis=-1, keepdims=True))
+        return weights @ V, weights
     return attend(*map(torch.from_numpy, (Q, K, V)))
 
 
