@@ -105,7 +105,8 @@ def judged(
         results = (_result(exercise, names, visible, definitions) for exercise in below)
         return replace(checked, culprit=next((result for result in results if not passed(result)), None))
     except MachineError as error:
-        return _not_judged(name, str(error), visible)
+        needs_pytorch = waiting.in_browser() and str(error).startswith(waiting.PYTORCH)
+        return _not_judged(name, waiting.NOT_IN_BROWSER if needs_pytorch else str(error), visible)
 
 
 def _not_judged(name: str, reason: str, visible: Visible) -> CheckResult:

@@ -2,7 +2,8 @@
 
 So Run All works in a notebook that is only begun. A stub raises `NotImplementedError()`. A cell that fails for that
 reason *waits*: it shows which exercise it needs. A cell that uses a name that a waiting cell would have defined waits,
-too. All other errors are shown as usual. This uses two hooks of IPython, which JupyterLab, Colab and others have.
+too. So does a cell that needs PyTorch in a browser, which has none. All other errors are shown as usual. This uses two
+hooks of IPython, which JupyterLab, Colab and others have.
 """
 
 from __future__ import annotations
@@ -13,6 +14,17 @@ import traceback
 from types import TracebackType
 from typing import Any
 
+PYTORCH = "PyTorch"
+NOT_IN_BROWSER = (
+    "This needs PyTorch, which a browser does not have: choose File, Download, and go on with that file in JupyterLab "
+    "or Colab, where it keeps what you have done here."
+)
+
+
+def in_browser() -> bool:
+    """True if this Python runs in a browser, as in JupyterLite."""
+    return sys.platform == "emscripten"
+
 
 def begin(shell: Any = None) -> None:
     """Let the cells of an IPython shell wait from now on; of the running notebook if none is given and there is one."""
@@ -20,7 +32,7 @@ def begin(shell: Any = None) -> None:
         shell = sys.modules["IPython"].get_ipython()
     if shell is not None:
         waiting = Waiting(shell)
-        shell.set_custom_exc((*waiting.others, NotImplementedError, NameError), waiting.shown)
+        shell.set_custom_exc((*waiting.others, NotImplementedError, NameError, ModuleNotFoundError), waiting.shown)
         shell.events.register("post_run_cell", waiting.ran)
 
 
@@ -39,8 +51,10 @@ class Waiting:
     def shown(self, shell: Any, kind: Any, error: BaseException, trace: TracebackType, tb_offset: Any = None) -> Any:
         """IPython calls this for an error: show a sentence if the cell waits, else what the shell shows without us."""
         above = error.name if isinstance(error, NameError) and error.name in self._missing else ""
-        self._needed = self._missing.get(above, "") or self._stub(error)
-        if above:
+        self._needed = self._missing.get(above, "") or self._stub(error) or _pytorch(error)
+        if self._needed == PYTORCH:
+            print(NOT_IN_BROWSER)
+        elif above:
             print(
                 f"This cell needs `{above}` from a cell above, which waits for `{self._needed}`. "
                 "Finish it, then run that cell and this one again."
@@ -71,3 +85,7 @@ class Waiting:
         frame, _ = list(traceback.walk_tb(error.__traceback__))[-1]
         owner = frame.f_code.co_qualname.partition(".")[0]
         return owner if frame.f_globals is self._shell.user_ns and owner in self._shell.user_ns else ""
+
+
+def _pytorch(error: BaseException) -> str:
+    return PYTORCH if isinstance(error, ModuleNotFoundError) and error.name == "torch" and in_browser() else ""
