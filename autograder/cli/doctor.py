@@ -8,6 +8,10 @@ from __future__ import annotations
 import contextlib
 import os
 import platform
+import re
+import shutil
+import stat
+import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -37,6 +41,8 @@ MEANS = {  # by whether the backend isolates
     True: "student code cannot read suites, marks or other students' work",
     False: "student code can read the suites and what you can read, and use the network",
 }
+# Known holes of bubblewrap: the first version without it, and whether only a setuid bubblewrap has it.
+HOLES = (("CVE-2026-41163", (0, 11, 2), True), ("CVE-2026-87766", (0, 12), False))
 WORKER_MEMORY = 1536  # MiB: half a GiB for a worker and its sandbox, the rest for a submission
 
 
@@ -74,7 +80,7 @@ def _sandboxes() -> Iterator[Condition]:
     landlock = machine.backend("landlock")
     no_bubblewrap, no_landlock = machine.backend("bubblewrap").why_not(), landlock.why_not()
     if no_bubblewrap is None:
-        yield Condition("bubblewrap", GOOD, "works", "student code runs in namespaces of its own")
+        yield _bubblewrap()
     else:
         remedy = "" if no_landlock is None else SANDBOX
         yield Condition("bubblewrap", LESS, no_bubblewrap, "its sandbox is not used", remedy)
@@ -91,6 +97,19 @@ def _sandboxes() -> Iterator[Condition]:
     backend, _ = machine.best_backend()
     state, remedy = (GOOD, "") if backend.isolates else (UNSAFE, SANDBOX)
     yield Condition("sandbox", state, backend.summary(), MEANS[backend.isolates], remedy)
+
+
+def _bubblewrap() -> Condition:
+    """Its version, and which known holes that version has, unless the distribution has closed them in it."""
+    path, means = shutil.which("bwrap") or "", "student code runs in namespaces of its own"
+    text = subprocess.run([path, "--version"], capture_output=True, text=True, check=False, timeout=20).stdout.strip()
+    found = tuple(map(int, re.findall(r"\d+", text)))
+    setuid = os.stat(path).st_mode & stat.S_ISUID
+    holes = [hole for hole, fixed, with_setuid in HOLES if found < fixed and (setuid or not with_setuid)]
+    if not holes:
+        return Condition("bubblewrap", GOOD, f"works, {text}", means)
+    lacks = f"{means}; lacks the fix of {' and '.join(holes)}, if your distribution has not added it"
+    return Condition("bubblewrap", LESS, f"works, {text}", lacks, "bubblewrap 0.12.0 or newer")
 
 
 def _course(course: Course | None) -> Condition:

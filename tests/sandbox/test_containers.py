@@ -116,6 +116,21 @@ def test_ordinary_user_can_grade(machine):
     assert_full_marks(grade_class(machine, "bubblewrap", user=ORDINARY))
 
 
+def test_python_and_course_below_symlinked_folders(machine):
+    """The environment names its Python by a link to a folder above it, and is itself reached by such a link."""
+    home = machine.folder.with_name("home")
+    home.symlink_to(machine.folder)
+    own = machine.folder / "own"
+    (own / "bin").mkdir(parents=True)
+    (own / "lib").symlink_to(machine.environment / "lib")
+    (own / "pyvenv.cfg").write_text(f"home = {machine.base}/bin\n")
+    (own / "bin" / "python").symlink_to(home / "python" / "bin" / "python3")
+    words = ("-m", "autograder", "grade", "class", "--json", "-", "--sandbox", "bubblewrap")
+    done = machine.call(home / "kit", str(home / "own" / "bin" / "python"), *words)
+    assert_full_marks(done)
+    assert "warning" not in done.stderr
+
+
 @pytest.mark.catalogue  # the test above grades in such a container, too
 @pytest.mark.parametrize("user", [0, ORDINARY])
 def test_container_grades_with_landlock(machine, user):

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from autograder.cli import doctor_trial
-from autograder.cli.doctor import UNSAFE
+from autograder.cli.doctor import GOOD, HOLES, LESS, UNSAFE, findings
 from autograder.cli.main import app
 from autograder.cli.options import warn
 from autograder.course.assignments import Course, course_at
@@ -38,6 +38,14 @@ def without_trial(monkeypatch):
     monkeypatch.setattr(doctor_trial, "trial", lambda course: iter(()))
 
 
+def pretend_version(version, folder, monkeypatch, mode=0o755):
+    """Another bubblewrap comes first, which only says this version."""
+    program = folder / "bwrap"
+    program.write_text(f"#!/bin/sh\necho bubblewrap {version}\n")
+    program.chmod(mode)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+
+
 NO_BUBBLEWRAP, NO_LANDLOCK = "bubblewrap is not installed", "this kernel has no Landlock"
 SAFE, NOT_SAFE = "Grading is safe here.", "Grading is not safe here (sandbox: none)."
 
@@ -51,13 +59,32 @@ SAFE, NOT_SAFE = "Grading is safe here.", "Grading is not safe here (sandbox: no
     ],
     ids=["both", "landlock", "none"],
 )
-def test_available_sandboxes_are_reported(without_trial, monkeypatch, bubblewrap, landlock, abi, words):
+def test_available_sandboxes_are_reported(without_trial, monkeypatch, tmp_path, bubblewrap, landlock, abi, words):
+    pretend_version("0.12.0", tmp_path, monkeypatch)
     monkeypatch.setattr(BUBBLEWRAP, "why_not", lambda: bubblewrap)
     monkeypatch.setattr(LANDLOCK, "why_not", lambda: landlock)
     monkeypatch.setattr(landlock_rules, "abi", lambda: abi)
     output, code = doctor()
     assert code == (0 if SAFE in words else 1)
     assert all(part in output for part in words), output
+
+
+@pytest.mark.parametrize(
+    ("version", "mode", "holes"),
+    [
+        ("0.8.0", 0o755, {"CVE-2026-87766"}),
+        ("0.11.1", 0o4755, {"CVE-2026-87766", "CVE-2026-41163"}),
+        ("0.12.0", 0o4755, set()),
+        ("0.13.1", 0o755, set()),
+    ],
+)
+def test_version_of_bubblewrap_and_its_holes_are_named(tmp_path, monkeypatch, version, mode, holes):
+    pretend_version(version, tmp_path, monkeypatch, mode)
+    monkeypatch.setattr(BUBBLEWRAP, "why_not", lambda: None)
+    found = next(line for line in findings(None) if line.what == "bubblewrap")
+    assert version in found.found and found.state == (LESS if holes else GOOD)
+    assert {hole for hole, _, _ in HOLES if hole in found.means} == holes
+    assert "0.12.0" in found.remedy or not holes
 
 
 def test_course_in_a_folder_of_libraries_is_not_safe(without_trial, monkeypatch):

@@ -10,7 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from cellcage.backends.base import Backend, Trusted, Untrusted
@@ -22,6 +22,7 @@ from cellcage.protocol.messages import Policy
 
 INSIDE = "/cage"  # in the sandbox: this package, from which the processes in it import
 ENVIRONMENT_INSIDE = "/cage/environment"  # in the sandbox: the virtual environment, wherever it is outside
+PYTHON_INSIDE = f"{ENVIRONMENT_INSIDE}/bin/python"
 IN_ENVIRONMENT = sys.prefix != sys.base_prefix
 # Root needs these to give fork servers namespaces of their own, to drop root, to read places that only their owner may
 # read, and to end fork servers.
@@ -108,7 +109,7 @@ class Bubblewrap(Backend):
         own = ["/usr/bin/unshare", "--fork", "--pid", "--mount", "--net", "--ipc"]
         # A fork server has namespaces of its own, and a notebook in it has, too, after root was dropped.
         server = [*own, *(["--user", "--map-current-user"] if os.getuid() else [])]
-        probe = [*_arguments(), *server, *own, "--user", "true"]
+        probe = [*_arguments(), *server, *own, "--user", _python(), "-I", "-S", "-c", ""]
         done = subprocess.run(probe, capture_output=True, text=True, check=False, timeout=20)
         if done.returncode:
             return f"bubblewrap does not work here ({done.stderr.strip()[:200]})"
@@ -124,10 +125,7 @@ class Bubblewrap(Backend):
 
     def command(self, places: Sequence[Path]) -> list[str]:
         """Python in the outer sandbox."""
-        python = Path(os.path.normpath(sys.executable))  # it may be `../.venv/bin/python`
-        if IN_ENVIRONMENT:
-            python = Path(ENVIRONMENT_INSIDE, python.relative_to(sys.prefix))
-        return [*_arguments(places), str(python), "-I", "-B", "-c"]
+        return [*_arguments(places), _python(), "-I", "-B", "-c"]
 
     def policy(self, trusted: bool, places: Sequence[Path], scratch: str, user: int) -> Policy:
         """The zygote sees what any fork server may see, so each fork server hides the files of the others.
@@ -137,12 +135,12 @@ class Bubblewrap(Backend):
         abi = landlock_rules.abi()
         readable = (*SYSTEM, *python_places(), INSIDE, "/proc")  # by then /proc is covered
         if not trusted:
-            hidden = tuple(outermost(_with_its_name(place) for place in places))
+            hidden = tuple(outermost(_with_its_name(Path(place)) for place in _mounted(places)))
             return Policy(abi=abi, readable=readable, hidden=hidden, user=user)
         return Policy(
             trusted=True,
             abi=abi,
-            readable=(*readable, *map(str, places)),
+            readable=(*readable, *_mounted(places)),
             read_only=("/tmp",),  # noqa: S108
             scratch=TRUSTED_SERVER_WRITES if abi else "",
             user=user,
@@ -151,6 +149,24 @@ class Bubblewrap(Backend):
     def fork(self) -> int:
         """Fork into namespaces. Root gets no user namespace, so that it can read places that only root may read."""
         return system_calls.fork_into_namespaces(own_user=os.getuid() != 0)
+
+
+def _python() -> str:
+    """Python in the sandbox, by the name that belongs to its environment."""
+    return PYTHON_INSIDE if IN_ENVIRONMENT else os.path.realpath(sys.executable)
+
+
+def _mounted(places: Iterable[Path]) -> list[str]:
+    """Where places are in the sandbox: where they really are, and by their names.
+
+    bubblewrap mounts nothing below a link in the sandbox, but a name that leads through such a link needs no mount.
+    """
+    found = dict[str, None]()
+    for place in places:
+        through = any(place.is_relative_to(shown) for shown in (*SYSTEM, *python_places()))
+        real = os.path.realpath(place)
+        found |= dict.fromkeys([real] if through else [str(place), real])
+    return list(found)
 
 
 def _with_its_name(place: Path) -> str:
@@ -178,10 +194,15 @@ def _arguments(places: Sequence[Path] = ()) -> list[str]:
     for place in (*SYSTEM, *python_places()):
         arguments += _read_only(place)
     if IN_ENVIRONMENT:
-        arguments += ["--ro-bind", sys.prefix, ENVIRONMENT_INSIDE]
+        arguments += ["--dir", ENVIRONMENT_INSIDE, "--dir", f"{ENVIRONMENT_INSIDE}/bin"]
+        for entry in sorted(os.listdir(sys.prefix)):
+            if entry != "bin":
+                arguments += ["--ro-bind-try", f"{sys.prefix}/{entry}", f"{ENVIRONMENT_INSIDE}/{entry}"]
+        # Its own link may lead through links that are not in the sandbox.
+        arguments += ["--symlink", os.path.realpath(sys.executable), PYTHON_INSIDE]
     arguments += ["--ro-bind", str(PACKAGE), f"{INSIDE}/{PACKAGE.name}"]
-    for path in places:
-        arguments += _read_only(str(path))
+    for path in _mounted(places):
+        arguments += _read_only(path)
     return [*arguments, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/", "--"]
 
 

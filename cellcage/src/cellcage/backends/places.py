@@ -22,9 +22,9 @@ def shown_with(folder: Path) -> str | None:
 
 
 def python_places() -> list[str]:
-    """The outermost folders of the base interpreter that are not in the system's folders."""
-    link = Path(sys.base_prefix)
-    return [p for p in outermost((str(link), str(link.resolve()))) if not Path(p).is_relative_to("/usr")]
+    """The outermost places of the base interpreter that are not in the system's folders: by name, and resolved."""
+    places = (sys.base_prefix, os.path.realpath(sys.base_prefix), os.path.realpath(sys.executable))
+    return [place for place in outermost(places) if not Path(place).is_relative_to("/usr")]
 
 
 def outermost(places: Iterable[str]) -> list[str]:
