@@ -131,7 +131,9 @@ def copy_course(folder: Path) -> Course:
 @pytest.fixture
 def shared_sandbox(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     """`autograder check` runs in the session's sandbox."""
-    monkeypatch.setattr("autograder.cli.check_notebook.open_sandbox", lambda: contextlib.nullcontext(sandbox.students))
+    monkeypatch.setattr(
+        "autograder.cli.check_notebook.open_sandbox", lambda kind: contextlib.nullcontext(sandbox.students)
+    )
 
 
 @pytest.fixture(scope="module")

@@ -35,7 +35,8 @@ from autograder.student.kernel import PrintedText
 from autograder.submission import code_cells, folders_below, python_in, python_paths, read_notebook
 from autograder.testing import cell_errors
 from autograder.text import printable, printable_lines
-from cellcage import ForkServer, FreshChildren, Limits, Zygote, choose_backend
+from autograder.worker.worker import backend_for
+from cellcage import ForkServer, FreshChildren, Limits, Zygote
 from cellcage.notebook_calls import AnswersQuestions, FirstCells, NoQuestions, NotebookCalls
 from cellcage.protocol import frames, messages
 
@@ -66,11 +67,11 @@ class SavedNotebook:
 
 
 @contextlib.contextmanager
-def open_sandbox() -> Iterator[ForkServer]:
-    """Where the notebook runs: the best sandbox here, or none. It is the student's own code on their own machine."""
+def open_sandbox(sandbox: str = "auto") -> Iterator[ForkServer]:
+    """Where the notebook runs. Raises `MachineError` as `backend_for` does."""
     if sys.platform != "linux":
         raise MachineError("notebooks run only on Linux, or in a container with Linux", NO_LINUX)
-    backend, _ = choose_backend("auto")
+    backend, _ = backend_for(sandbox)
     with (
         Zygote(backend, content.imported_once()) as zygote,
         ForkServer(zygote, setting=content.sandbox_setting()) as server,
@@ -207,18 +208,21 @@ def _first_step(name: str, notebook: SavedNotebook, results: list[CellResult]) -
     return f"not started yet. Replace `raise NotImplementedError()` in the cell of `{name}`, save, then check again."
 
 
-def check_once(path: Path, console: Console, course: Course | None = None, json_file: Path | None = None) -> bool:
+def check_once(
+    path: Path, console: Console, course: Course | None = None, json_file: Path | None = None, sandbox: str = "auto"
+) -> bool:
     """Show the result of every exercise and the bar. True if all pass.
 
     course: see `read`
     json_file: where to write a report on the visible tests, in which each exercise has one point
+    sandbox: see `backend_for`
     """
     notebook = read(path, course)
     for sentence in notebook.visible.passed_over:
         console.print(_coloured(f"{sentence}\n"))
     results = []
-    with open_sandbox() as sandbox:
-        for result in verdicts(notebook, sandbox):
+    with open_sandbox(sandbox) as server:
+        for result in verdicts(notebook, server):
             results.append(result)
             console.print(_coloured(f"{result!r}\n"))
     console.print(_coloured(repr(_progress(results))))
@@ -229,13 +233,13 @@ def check_once(path: Path, console: Console, course: Course | None = None, json_
     return all(result.passed for result in results)
 
 
-def watch(path: Path, console: Console, course: Course | None = None) -> None:
+def watch(path: Path, console: Console, course: Course | None = None, sandbox: str = "auto") -> None:
     """After every save, show how far the notebook is and the first exercise to work on. Ends with Ctrl-C.
 
     A save of a Python file counts, too, if the notebook's cells can import it.
     """
     read(path, course)  # a wrong file is reported at once
-    with open_sandbox() as sandbox:
+    with open_sandbox(sandbox) as server:
         stamps = shown = dict[Path, tuple[int, int]]()
         while True:
             with contextlib.suppress(OSError):  # raised while an editor replaces a file
@@ -243,7 +247,7 @@ def watch(path: Path, console: Console, course: Course | None = None) -> None:
             if stamps != shown:
                 shown = stamps
                 console.clear()
-                console.print(_coloured(_page(path, sandbox, course)))
+                console.print(_coloured(_page(path, server, course)))
             time.sleep(POLL_SECONDS)
 
 

@@ -83,7 +83,7 @@ CLASS = (
 )
 
 
-def run(folder: Path, course: Course, console: Console) -> None:
+def run(folder: Path, course: Course, console: Console, sandbox: str = "auto") -> None:
     """Build the class below `folder`, grade it, and print its marks and where to look.
 
     Raises `CourseError` if `folder` holds something else than an earlier demo.
@@ -94,7 +94,7 @@ def run(folder: Path, course: Course, console: Console) -> None:
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), console=console, transient=True
     ) as progress:
         task = progress.add_task("", total=3 * len(assignments))
-        for step in _steps(folder, assignments):
+        for step in _steps(folder, assignments, sandbox):
             progress.update(task, description=f"{step:<45}", advance=1)
     console.print(marks_table(assignments, _scores(folder, assignments)))
     first = assignments[0]
@@ -124,9 +124,10 @@ def _copy_course(course: Course, folder: Path) -> None:
     shutil.copy(course.root / CONFIG, folder / CONFIG)
 
 
-def _steps(folder: Path, assignments: list[Assignment]) -> Iterator[str]:
+def _steps(folder: Path, assignments: list[Assignment], sandbox: str) -> Iterator[str]:
     """Release, grade and give feedback; yields what was done after each step."""
     nbgrader = api(folder)
+    nbgrader.config.Mark.sandbox = sandbox
     for assignment in assignments:
         must(nbgrader.generate_assignment(assignment.name), f"release {assignment.name}")
         for student in CLASS:

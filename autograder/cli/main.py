@@ -82,13 +82,13 @@ def grade(
         raise AutograderError("--gradebook grades what is in submitted/; leave out PATH and --json")
     if not gradebook and (feedback or force or accept_changes):
         raise AutograderError("--feedback, --force and --accept-changes go with --gradebook")
-    if gradebook:
-        warn(sandbox, course)
-        raise Exit(grade_class(course, assignment, options, console, feedback, force, accept_changes))
-    if not paths:
+    if not gradebook and not paths:
         raise AutograderError("nothing to grade: name a notebook or a folder, or pass --gradebook")
-    found = find_submissions(paths, course, assignment)
-    warn(sandbox, course)
+    if not scheduler:  # else students' code runs on other machines
+        warn(sandbox, course)
+    if gradebook:
+        raise Exit(grade_class(course, assignment, options, console, feedback, force, accept_changes))
+    found = find_submissions(paths or [], course, assignment)
     must_be_writable(json_file)
     reports = grade_files(found, course, options, console, json_file)
     for report in reports:
@@ -153,6 +153,7 @@ def check(
             help="The course's folder; its tests run as you. By default an installed course.",
         ),
     ] = None,
+    sandbox: SandboxName = "auto",
 ) -> None:
     """Run the visible tests on a saved notebook, as check(...) does inside it.
 
@@ -164,9 +165,9 @@ def check(
     if watch and json_file:
         raise AutograderError("--watch and --json do not go together")
     if not watch:
-        raise Exit(0 if check_notebook.check_once(notebook, Console(), course, json_file) else 1)
+        raise Exit(0 if check_notebook.check_once(notebook, Console(), course, json_file, sandbox) else 1)
     with contextlib.suppress(KeyboardInterrupt):
-        check_notebook.watch(notebook, Console(), course)
+        check_notebook.watch(notebook, Console(), course, sandbox)
 
 
 def progress(
@@ -183,13 +184,14 @@ def progress(
 
 def demo(
     folder: Annotated[Path, Argument(help="Folder for the class.")] = Path("demo"),
+    sandbox: SandboxName = "auto",
 ) -> None:
     """Grade a small class through nbgrader, from release to feedback, and show its marks."""
     course = find_course()
     from autograder.cli.demo import run  # imports nbgrader, which everybody who has a course has installed
 
-    warn("auto", course)
-    run(folder, course, Console())
+    warn(sandbox, course)
+    run(folder, course, Console(), sandbox)
 
 
 # Each command: its heading and its line in `--help`, and an example to paste, which begins with the command's name.

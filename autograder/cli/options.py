@@ -21,7 +21,7 @@ Visibility = Literal["visible", "after_due_date", "after_published", "hidden"]  
 Jobs = Annotated[int, Option(min=0, help="Workers; 0: one, or one per core from 60 submissions on.")]
 SandboxName = Annotated[
     Literal["auto", "bubblewrap", "landlock", "process"],
-    Option(help="Sandbox; auto: bubblewrap, else Landlock, else a warning."),
+    Option(help="Sandbox; auto: bubblewrap, else Landlock, else a refusal; process: none."),
 ]
 CourseFolder = Annotated[Path | None, Option("--course", help="The course's folder, if you are not in it.")]
 StudentId = Annotated[str, Argument(help="A folder in submitted/.")]
@@ -49,7 +49,7 @@ def must_be_writable(path: Path | None) -> None:
 def warn(sandbox: str, course: Course) -> None:
     """Print a warning if grading is not safe, see `what_is_unsafe`.
 
-    Raises `MachineError` if a sandbox was asked for by name and does not work.
+    Raises `MachineError` if the sandbox does not work, or with "auto" if none does.
     """
     if reason := what_is_unsafe(sandbox, course.root):
         Console(stderr=True, style="yellow").print(Text(f"warning: {reason}"))

@@ -140,7 +140,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
         self.points = points_of(self.cells)
         check_penalty_plugin(self)
         self.notices = list(points_that_differ(self.coursedir, self.course_assignment))
-        if unsafe := what_is_unsafe(self._sandbox(), course.root):
+        if not self.scheduler and (unsafe := what_is_unsafe(self._sandbox(), course.root)):
             self.log.warning("%s", unsafe)
         self.moved_pictures = dict[str, int]()
         self.reports = list[Report]()

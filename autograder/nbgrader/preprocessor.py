@@ -78,7 +78,7 @@ class Mark(NbGraderPreprocessor):
     sandbox = Enum(
         ["auto", "bubblewrap", "landlock", "process"],
         default_value="auto",
-        help="bubblewrap, landlock: insist on it; process: limits only; auto: the best that works, or a warning.",
+        help="bubblewrap, landlock: insist on it; process: limits only; auto: the best that works, or a refusal.",
     ).tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:

@@ -22,8 +22,7 @@ from autograder.course.assignments import Course
 from autograder.errors import CourseError, MachineError
 from autograder.task import Marked, Task, failed
 from autograder.worker.model_answer import ModelAnswers
-from autograder.worker.worker import Judges, Worker
-from cellcage import choose_backend
+from autograder.worker.worker import Judges, Worker, backend_for
 
 WINDOW = 64  # tasks submitted whose results were not taken, besides two for each worker
 CLUSTER_WINDOW = 1000  # so that some hundred workers have the next task at hand
@@ -43,7 +42,7 @@ class Workers:
     """
 
     def __init__(self, root: Path, sandbox: str) -> None:
-        backend, _ = choose_backend(sandbox)
+        backend, _ = backend_for(sandbox)
         self.key = root, sandbox
         self._course, self._judges = Course(root), Judges(root, backend)
         self._model_answers = ModelAnswers(self._course)

@@ -28,7 +28,8 @@ from autograder.submission import Submission
 from autograder.task import Marked, Task, as_task, failed
 from autograder.text import shown_name
 from autograder.worker.executors import DaskExecutor, Executor, IdleWorkers, LocalExecutor
-from cellcage.machine import choose_backend, shown_with
+from autograder.worker.worker import backend_for
+from cellcage.machine import shown_with
 
 MANY = 60  # from this many submissions on, one worker for each core saves more time than starting them takes
 MOST_WAITING = 100_000_000  # characters and bytes that wait for a worker; a thousand notebooks have half as many
@@ -112,15 +113,14 @@ def open_pool(
 
 
 def what_is_unsafe(sandbox: str, root: Path) -> str | None:
-    """One sentence if there is no sandbox, if it isolates less than it could, or if student code can read the course.
+    """One sentence if no sandbox was asked for, if it isolates less than it could, or if the course can be read in it.
 
-    sandbox: see `choose_backend`; root: the course's folder
-    Raises `MachineError` as `choose_backend` does.
+    sandbox: see `backend_for`; root: the course's folder
+    Raises `MachineError` as `backend_for` does.
     """
-    backend, reason = choose_backend(sandbox)
+    backend, reason = backend_for(sandbox)
     if not backend.isolates:
-        reason = reason or "that is what was asked for"
-        reason = f"student code runs in a process with limits, but without a sandbox: {reason}"
+        reason = "student code runs in a process with limits, but without a sandbox, since that was asked for"
     elif place := shown_with(root):
         reason = f"student code can read the course, since it lies in {place}, with the libraries"
     return reason and f"{reason} (`autograder doctor` says what helps)"

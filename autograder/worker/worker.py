@@ -24,6 +24,7 @@ from autograder.task import Marked, Task, failed, newer_python
 from autograder.text import shown_name
 from autograder.worker.verdict import BadVerdict, read_message
 from cellcage import Backend, Child, ForkServer, FreshChildren, Limits, Zygote, choose_backend
+from cellcage.errors import NoSandbox
 from cellcage.protocol import frames, messages
 
 ENGINE = Path(__file__).resolve().parents[1]  # what judges import; out of student code's reach
@@ -31,6 +32,11 @@ JUDGE = "autograder.judge.process:Judge"
 GRACE_SECONDS = 60.0  # for loading a suite, and for the judge's last work
 EXPLAIN_SECONDS = 240.0  # on the clock, for what comes after the marks; ten programs may want each core
 log = logging.getLogger("autograder")
+REMEDY = (
+    "`autograder doctor` and docs/containers.md say what helps. `--sandbox process` (of nbgrader: "
+    "`--Mark.sandbox=process`) runs student code without one: it can then read the hidden tests and all that you can "
+    "read, and use the network"
+)
 MAX_VERDICT = 8 * 2**20  # bytes; an honest one has some 50 kB
 # Of one judge: for notebooks (two for each exercise, and some more after cells that end Python), how some ended, and
 # the memory of measured calls, also of edited cells.
@@ -170,10 +176,25 @@ class Worker:
                 raise _as_lost(error) from None
 
 
+def backend_for(sandbox: str) -> tuple[Backend, str | None]:
+    """As `choose_backend`, with what helps if no sandbox works here."""
+    try:
+        return choose_backend(sandbox)
+    except NoSandbox as error:
+        raise NoSandbox(error.found, REMEDY) from None
+
+
 @contextlib.contextmanager
 def one_worker(course: Course) -> Iterator[Worker]:
-    """A worker with its own judges, in the best sandbox that works here, to mark a few notebooks."""
-    judges = Judges(course.root, choose_backend("auto")[0])
+    """A worker with its own judges, in the best sandbox that works here, or in none, to mark a few notebooks.
+
+    They are the course's own, like its tests, which run without a sandbox.
+    """
+    try:
+        backend, _ = choose_backend("auto")
+    except NoSandbox:
+        backend, _ = choose_backend("process")
+    judges = Judges(course.root, backend)
     worker = Worker(course, judges)
     try:
         yield worker

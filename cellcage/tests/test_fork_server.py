@@ -15,6 +15,7 @@ import pytest
 from sandboxes import Sandbox, is_alive
 
 from cellcage import ForkServer, Limits, MachineError, Zygote, choose_backend
+from cellcage.errors import NoSandbox
 from cellcage.linux import landlock_rules
 from cellcage.machine import backend
 from cellcage.notebook import CallFailed
@@ -164,9 +165,10 @@ def test_missing_backend_is_reported(monkeypatch):
     monkeypatch.setattr(landlock, "why_not", lambda: "this kernel has no Landlock")
     with pytest.raises(MachineError, match="no Landlock"):
         choose_backend("landlock")
-    assert choose_backend("auto") == (
-        backend("process"), "bubblewrap is not installed, and this kernel has no Landlock",
-    )  # fmt: skip
+    reason = "no sandbox works here: bubblewrap is not installed, and this kernel has no Landlock"
+    with pytest.raises(NoSandbox, match=f'{reason}; the kind "process" runs code with limits only'):
+        choose_backend("auto")
+    assert choose_backend("process") == (backend("process"), None)
     with pytest.raises(MachineError, match="there is no sandbox 'moat'; there are bubblewrap, landlock, process"):
         choose_backend("moat")
 

@@ -114,4 +114,4 @@ def test_nbgrader_autograde_warns_without_sandbox_and_repeats_errors(course):
     assert "1 of 3 submissions could not be graded:" in done.stderr
     assert f"bob: {reason}" in lines[-1], lines[-6:]
     (warning,) = [line for line in lines if "WARNING" in line and "late" not in line.lower()]
-    assert "without a sandbox" in warning
+    assert "without a sandbox, since that was asked for" in warning

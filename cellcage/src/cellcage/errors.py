@@ -1,4 +1,4 @@
-"""The one error that says that this machine could not run something."""
+"""The error that says that this machine could not run something."""
 
 
 class MachineError(Exception):
@@ -11,3 +11,7 @@ class MachineError(Exception):
     def __init__(self, found: str = "", remedy: str = "") -> None:
         super().__init__(f"{found}; {remedy}" if remedy else found)
         self.found, self.remedy = found, remedy
+
+
+class NoSandbox(MachineError):
+    """No sandbox works here, and nobody asked to run code without one."""

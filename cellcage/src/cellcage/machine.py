@@ -9,7 +9,7 @@ import sys
 from cellcage.backends import installed
 from cellcage.backends.base import NEVER, Backend
 from cellcage.backends.places import open_to_all, shown_with
-from cellcage.errors import MachineError
+from cellcage.errors import MachineError, NoSandbox
 from cellcage.linux import landlock_rules
 from cellcage.outside import cgroup
 from cellcage.outside.users import Reserved
@@ -32,16 +32,19 @@ def choose_backend(kind: str) -> tuple[Backend, str | None]:
     """The backend for a sandbox of this kind, and what to warn of if it could isolate more.
 
     kind: the name of an installed backend, such as "bubblewrap", "landlock" or "process" (limits only), or "auto", the
-        best of them that works
-    Raises `MachineError` if this is not Linux, if the caller chose a sandbox by name and it does not work, or if
-    this process already has a limit that is too low for any code.
+        best of them that works and isolates
+    Raises `NoSandbox` if it is "auto" and none of them does. Raises `MachineError` if this is not Linux, if the caller
+    chose a sandbox by name and it does not work, or if this process already has a limit that is too low for any code.
     """
     if sys.platform != "linux":
         raise MachineError("notebooks run in a sandbox only on Linux, or in a container with Linux")
     if too_low := why_too_little():
         raise too_low
     if kind == "auto":
-        return best_backend()
+        best, reason = best_backend()
+        if not best.isolates:
+            raise NoSandbox(f"no sandbox works here: {reason}", 'the kind "process" runs code with limits only')
+        return best, reason
     found = backend(kind)
     if reason := found.why_not():
         raise MachineError(reason)
@@ -56,7 +59,7 @@ def backend(name: str) -> Backend:
 
 
 def best_backend() -> tuple[Backend, str | None]:
-    """The best backend that works here, and what to warn of."""
+    """The best backend that works here, even if it isolates nothing, and what to warn of."""
     reasons = list[str]()
     for found in installed().values():
         if found.rank >= NEVER:
