@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Multi-head attention
 #
-# **Time:** about 85 minutes. **Difficulty:** ●●○. **Builds on:** assignments 1 and 3, and PyTorch modules in exercise 5.
+# **Time:** about 90 minutes. **Difficulty:** ●●○. **Builds on:** assignments 1 and 3, and PyTorch modules in exercise 5.
 #
 # Several heads look at the same words, each in its own way. Then one matrix brings what they found back together:
 #
@@ -26,14 +26,14 @@
 # 5. `MultiHeadAttention`
 # 6. a question to answer in words
 #
-# At the end a trained model reads your own sentence with your module, and you take out one of its heads.
+# Before the question, a trained model reads your own sentence with your module, and you take out one of its heads.
 #
 # **How to work.** Replace `raise NotImplementedError()` in a cell with your code, run the cell, then run the check
 # below it. Each part earns points on its own, so a mistake in one exercise does not cost you the next.
 #
 # **What also counts**, a little each time: `float32` in gives `float32` out, and `float64` in gives `float64` out. In
 # NumPy 2, `float32 / np.sqrt(4)` is `float64`, while `float32 / math.sqrt(4)` stays `float32`. The arguments hold what they
-# held before. They may come by name, and in any layout in memory.
+# held before the call. They may come by name, and in any layout in memory.
 #
 # **What you may rely on.** Numbers are `float32` or `float64`, and finite. Every size is at least 1. Heads are counted from 0
 # everywhere, in formulas, code and pictures.
@@ -51,6 +51,8 @@ from attention_course import check, explore, heatmap, hint
 
 # %% [markdown]
 # ## Two heads read *Money Bank*
+#
+# *About 5 minutes · easy*
 #
 # A bank can hold money, and a bank can be the side of a river. Two words, each an embedding of four numbers made by
 # hand, so $X$ has shape $(2, 4)$. Two heads, each with its own $W_q$, $W_k$, $W_v$ of shape $(4, 4)$:
@@ -104,6 +106,8 @@ from attention_course import check, explore, heatmap, hint
 
 # %% [markdown]
 # ## 1. `projection_shapes`
+#
+# *About 5 minutes · easy*
 #
 # Before computing anything, count. One head turns each word's `d_model` numbers into a query and a key of `d_k` numbers
 # and a value of `d_v` numbers. In practice all heads' $W_q$ stand side by side in one wide matrix $W_Q$, so that one
@@ -175,6 +179,8 @@ def projection_shapes(d_model, num_heads, d_k, d_v):
 # %% [markdown]
 # ## Bring your own
 #
+# *About 5 minutes · easy*
+#
 # You have written attention already, and you have cut matrices into heads and put heads together again. Copy your
 # `scaled_dot_product_attention` from assignment 1, and your `split_heads` and `concat_heads` from assignment 3, into the
 # three cells below. (Their notebooks are in the folders beside this one.) The exercises may call them, so that you only write
@@ -231,6 +237,8 @@ def concat_heads(heads):
 
 # %% [markdown]
 # ## 2. `output_projection`
+#
+# *About 10 minutes · medium*
 #
 # $$\text{output} = \operatorname{Concat}(Z_0, \dots, Z_{h-1})\, W_O \qquad
 # (L \times h\,d_v) \cdot (h\,d_v \times d_{model}) \to (L \times d_{model})$$
@@ -296,6 +304,8 @@ def output_projection(heads, W_O):
 # %% [markdown]
 # ## 3. `single_head`
 #
+# *About 10 minutes · medium*
+#
 # Before all heads, one. A head is the attention of assignment 1, on vectors that it makes with columns of its own. You may
 # call the `scaled_dot_product_attention` that you have brought. New is which columns are whose. Of $W_Q$ and $W_K$, head $i$
 # owns the columns $i \cdot d_k$ to $(i + 1) \cdot d_k$, the last one not included. Of $W_V$ it owns the columns
@@ -327,7 +337,7 @@ def output_projection(heads, W_O):
 # | scores, divided by $\sqrt 3$ | $(3, 3, 5) / \sqrt 3 = (1.73, 1.73, 2.89)$ |
 # | weights | (0.19, 0.19, 0.61) |
 # | the three values, number 1 of each word | 1, 2, 2 |
-# | what it finds | $0.19 \cdot 1 + 0.19 \cdot 2 + 0.61 \cdot 2 = 1.81$ |
+# | what it finds | the weights sum to 1, so it is $0.19 \cdot 1 + (1 - 0.19) \cdot 2 = 1.81$ |
 
 # %% nbgrader={"grade": false, "grade_id": "single_head", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def single_head(X, W_Q, W_K, W_V, head, num_heads):
@@ -379,6 +389,8 @@ def single_head(X, W_Q, W_K, W_V, head, num_heads):
 # %% [markdown]
 # ## 4. `multi_head_attention`
 #
+# *About 20 minutes · hard*
+#
 # Now all of it:
 #
 # 1. project: $X W_Q$, $X W_K$, $X W_V$,
@@ -397,7 +409,7 @@ def single_head(X, W_Q, W_K, W_V, head, num_heads):
 # The first row of $W_O$ meets what head 0 finds, the second row what head 1 finds.
 #
 # - *Head 0*, first word: the query is $(1, 1, 1)$, the scores are $(3, 3, 4) / \sqrt 3$, and the weights $(0.26, 0.26, 0.47)$. Its
-#   values are number 0 of each word: 1, 1 and 2. It finds 1.47.
+#   values are number 0 of each word: 1, 1 and 2. It finds $(1 - 0.47) \cdot 1 + 0.47 \cdot 2 = 1.47$.
 # - *Head 1* finds 1.81, as above.
 # - The output for the first word is $1.47 \cdot (2, 2, 2, 1) + 1.81 \cdot (1, 2, 0, 1) = (4.75, 6.56, 2.94, 3.28)$.
 
@@ -410,8 +422,21 @@ def single_head(X, W_Q, W_K, W_V, head, num_heads):
 # | $(L, L)$ | one table, the same for all heads and all texts |
 # | $(h, L, L)$ | one table for each head |
 # | $(B, 1, 1, L)$ | the padding of each text in a batch, the same for all heads and queries |
-# | $(B, 1, L, L)$ | one table for each text. It comes with the axis of length 1: $(B, L, L)$ would meet the axis of the heads |
-#
+# | $(B, 1, L, L)$ | one table for each text. What is the axis of length 1 for? |
+
+# %% tags=["active-ipynb"]
+# scores = (2, 4, 3, 3)                      # (B, h, L, L): two texts, four heads, three words
+# for mask in ((2, 1, 3, 3), (2, 3, 3)):     # a table for each text, with the axis of length 1 and without
+#     try:
+#         print("mask", mask, "broadcasts to", np.broadcast_shapes(mask, scores))
+#     except ValueError as error:
+#         print("mask", mask, "does not:", error)
+
+# %% [markdown]
+# **What to notice.** NumPy and PyTorch line up axes from the right. Without the axis of length 1, the two texts of the mask meet the four heads. With four
+# texts it would be worse: no error, and each *head* would get the table of a *text*.
+
+# %% [markdown]
 # A row of the mask may allow nothing. That word gets weights 0 and output 0.
 #
 # You may call `output_projection` from above, and the `split_heads` that you have brought. If one of them has a mistake, grading
@@ -513,7 +538,28 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
 # heatmap(weights, rows=words, columns=words, title="Money may not look at Bank", names=["head 0", "head 1"])
 
 # %% [markdown]
+# ### What does it cost?
+#
+# Count the multiplications for $L$ words of width $d_{model}$, with heads that share this width. Each of the four matrices takes
+# $L \cdot d_{model}^2$. The scores of all heads together take $L^2 \cdot d_{model}$, and so does the blend of the values. At
+# which length do the matrices and the looking take the same? Guess first, then run the cell.
+
+# %% tags=["active-ipynb"]
+# d_model = 512
+# print("words   four matrices   scores and blend   of all the work")
+# for L in (64, 256, 1024, 4096, 16384):
+#     matrices, looking = 4 * L * d_model**2, 2 * L**2 * d_model
+#     print(f"{L:5d} {matrices / 1e6:11,.0f} million {looking / 1e6:10,.0f} million {looking / (matrices + looking):15.0%}")
+
+# %% [markdown]
+# **What to notice.** Four times as many words: four times the work for the matrices, sixteen times for scores and blend. From
+# $L = 2\, d_{model}$ on, here 1024 words, the looking takes more than half. So in long texts it is nearly everything: $L^2$ is why they are dear.
+# And the number of heads does not appear anywhere: they share one width.
+
+# %% [markdown]
 # ## 5. `MultiHeadAttention` in PyTorch
+#
+# *About 20 minutes · hard*
 #
 # The same as a module: it *keeps* its four matrices and can learn them. Each is an `nn.Linear` without bias, held under
 # the names `self.W_Q`, `self.W_K`, `self.W_V` and `self.W_O`. It has no other parameters.
@@ -615,30 +661,14 @@ class MultiHeadAttention(nn.Module):
 # output, weights = mine(x)
 # wanted, wanted_weights = theirs(x, x, x, average_attn_weights=False)
 # print("output", tuple(output.shape), "   weights", tuple(weights.shape))
-# print("largest difference in the output: ", (output - wanted).abs().max().item())
-# print("largest difference in the weights:", (weights - wanted_weights).abs().max().item())
+# print("largest difference in the output: ", f"{(output - wanted).abs().max().item():.7f}")
+# print("largest difference in the weights:", f"{(weights - wanted_weights).abs().max().item():.7f}")
 # print("numbers to learn:", sum(p.numel() for p in mine.parameters()), "= 4 * 128 * 128, however many heads share them")
 
 # %% [markdown]
-# ## 6. In your own words
+# ## Read with it, and take out a head
 #
-# The concatenation $Z$ of all heads, times a matrix, gives a word's new vector $z'$. Which linear map is that: what
-# does it take, what does it give, which word's numbers does it see, and how does it treat each head? Why is it enough
-# that it is linear? And what would be lost if you left out $W_O$ and passed $Z$ on as it is? Six sentences are
-# plenty.
-
-# %% [markdown] nbgrader={"grade": true, "grade_id": "written-output-projection", "locked": false, "points": 4, "schema_version": 3, "solution": true, "task": false}
-# It is $z' = z W_O$: a learned map, the same for every word, from the $h \cdot d_v$ numbers of one word's
-# concatenated heads to $d_{model}$ numbers. It sees one word at a time, because the looking at other words is done by
-# then. Each head has its own rows of $W_O$, so $z'$ is a sum over the heads, each weighted by a matrix:
-# $z' = \sum_i z_i W_O^{(i)}$. Linear is enough, since its work is to weigh the heads, mix them and bring them
-# back to the width of the model; the choosing, which is not linear, was done by the softmax in each head, and the
-# feed-forward layer that follows brings non-linearity for each word. Without $W_O$ every head would keep its own
-# fixed place in the vector: no number of $z'$ could blend two heads, a useless head could not be turned down, and
-# the width would be $h \cdot d_v$, which need not be $d_{model}$ and would grow with every head.
-
-# %% [markdown]
-# ## 7. Read with it, and take out a head
+# *About 5 minutes · easy*
 #
 # Assignment 3 had a small decoder that has read *Pride and Prejudice*. It has three layers of four heads. Its weights fit your module, so
 # here it reads with your code in all three layers. What does it expect after something that somebody says?
@@ -668,8 +698,8 @@ class MultiHeadAttention(nn.Module):
 
 # %% [markdown]
 # Now take out one head. Its rows of $W_O$ say what reaches the output, so put zeros there (`nn.Linear` keeps them as columns).
-# Before you run the cell: do you expect that one head of twelve makes a difference? Which one did you find in the puzzle of
-# assignment 3?
+# Before you run the cell: do you expect that one head of twelve makes a difference? Then move the slider through all twelve. Which one did
+# you find in the puzzle of assignment 3?
 
 # %% tags=["active-ipynb"]
 # def without(number, head):
@@ -680,17 +710,47 @@ class MultiHeadAttention(nn.Module):
 #     return layers
 #
 #
-# for number in range(trained_decoder.NUM_LAYERS):
-#     for head in range(trained_decoder.NUM_HEADS):
-#         reading = trained_decoder.read(sentence, layers=without(number, head))
-#         print(f"without layer {number}, head {head}:", likeliest(reading))
+# heads = {f"layer {i}, head {j}": (i, j) for i in range(3) for j in range(4)}
+# whole = trained_decoder.read(sentence, layers=trained_layers())
+#
+#
+# def expected_without(name):
+#     less = trained_decoder.read(sentence, layers=without(*heads[name]))
+#     tokens = list(dict.fromkeys(token for reading in (whole, less) for token, _ in reading.next_tokens(5)))
+#     shares = [dict(reading.next_tokens(1024)) for reading in (whole, less)]    # of all 1,024 tokens
+#     numbers = np.array([[share[token] for token in tokens] for share in shares])
+#     return heatmap(numbers, rows=["all heads", "without it"], columns=[repr(token)[1:-1] for token in tokens],
+#                    title=f"what comes next, without {name}")
+#
+#
+# explore(expected_without, without=list(heads))
 
 # %% [markdown]
-# **What to notice.** Eleven times *I* stays the likeliest: somebody is still speaking. Without head 0 of layer 1 the model
-# expects a new line first, as if a paragraph had ended.
+# **What to notice.** With the sentence as it stands, *I* stays the likeliest for eleven of the twelve: somebody is still speaking. Without head 0 of layer 1 the model
+# expects a new line first (`\n`), as if a paragraph had ended.
 #
 # And the head of the puzzle, which looks at quotation marks more than any other? Without it hardly anything changes. How much a head *looks* at
 # something does not say how much the model *needs* it. Assignments 6 and 9 find out more about that.
+
+# %% [markdown]
+# ## 6. In your own words
+#
+# *About 10 minutes · medium*
+#
+# The concatenation $Z$ of all heads, times a matrix, gives a word's new vector $z'$. Which linear map is that: what
+# does it take, what does it give, which word's numbers does it see, and how does it treat each head? Why is it enough
+# that it is linear? And what would be lost if you left out $W_O$ and passed $Z$ on as it is? Six sentences are
+# plenty.
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "written-output-projection", "locked": false, "points": 4, "schema_version": 3, "solution": true, "task": false}
+# It is $z' = z W_O$: a learned map, the same for every word, from the $h \cdot d_v$ numbers of one word's
+# concatenated heads to $d_{model}$ numbers. It sees one word at a time, because the looking at other words is done by
+# then. Each head has its own rows of $W_O$, so $z'$ is a sum over the heads, each weighted by a matrix:
+# $z' = \sum_i z_i W_O^{(i)}$. Linear is enough, since its work is to weigh the heads, mix them and bring them
+# back to the width of the model; the choosing, which is not linear, was done by the softmax in each head, and the
+# feed-forward layer that follows brings non-linearity for each word. Without $W_O$ every head would keep its own
+# fixed place in the vector: no number of $z'$ could blend two heads, a useless head could not be turned down, and
+# the width would be $h \cdot d_v$, which need not be $d_{model}$ and would grow with every head.
 
 # %% [markdown]
 # ---

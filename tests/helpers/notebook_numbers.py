@@ -41,6 +41,7 @@ NO_CLAIM = (
     r"\b(sections?|tables?|exercises?|assignments?)\s[\d.]+( (and|to) [\d.]+)?",
     r"^(#+ )?\d+\. ",
     r"\*\*Time:\*\* about \d+ minutes",
+    r"^\*About \d+ minutes.*\*$",
 )
 NUMBER = re.compile(r"(?<![\w.,{])\d+(?:\{?,\}?\d{3})*(?:\.\d+)?(?![\w])")
 
