@@ -14,6 +14,7 @@ from tests.helpers.in_process import ASSIGNMENTS
 CELL_WORDS = 270  # the first cell, with the list of exercises, may have more
 HELP_WIDTH = 88  # characters in a line of JupyterLab's help
 SENTENCE_WORDS = 38  # tables and formulas are not counted
+EFFORT = re.compile(r"^\*About (\d+) minutes · (?:easy|medium|hard)\*$", re.MULTILINE)
 BOLD = re.compile(r"\*\*([^*]+)\*\*")
 
 
@@ -38,6 +39,17 @@ def test_notebook_states_time_difficulty_and_goals(assignment):
         r"\*\*Time:\*\* about \d+ minutes.*\*\*Difficulty:\*\* [●○]{3}.*\*\*Builds on:\*\* \w", first, re.DOTALL
     )
     assert "**What you can do now.**" in last
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda assignment: assignment.name)
+def test_each_exercise_says_how_long_it_takes_and_their_sum_is_the_notebooks_time(assignment):
+    first, *cells = texts(assignment)
+    lines = [(text.splitlines()[0], EFFORT.findall(text)) for text in cells]
+    if not any(found for _, found in lines):
+        pytest.skip("its exercises do not say it yet")
+    assert all(len(found) == 1 for heading, found in lines if re.match(r"## \d+\. ", heading))
+    minutes = sum(int(found) for _, each in lines for found in each)
+    assert minutes == int(re.search(r"about (\d+) minutes", first)[1])
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda assignment: assignment.name)
