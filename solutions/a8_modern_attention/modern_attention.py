@@ -342,7 +342,7 @@ def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
 # | key, turned | $(1, 0)$ | $(0, 2)$, turned by 1: $(-1.6829, 1.0806)$ |
 # | value | $(4, 0)$ | $(0, 8)$ |
 # | cache `K` afterwards | $(1, 0)$ | $(1, 0)$ and $(-1.6829, 1.0806)$ |
-# | scores | $1 / \sqrt2$ | $1.6209 / \sqrt2 = 1.1462$ and 0 |
+# | scores | $1 / \sqrt2$ | $1.6209 / \sqrt2 = 1.146$ and 0 |
 # | weights | 1 | 0.7588 and 0.2412 |
 # | blend of values | $(4, 0)$ | $(3.0352, 1.9295)$ |
 # | output, times $W_O$ | $(4, 0)$ | $(4.9648, 1.9295)$ |

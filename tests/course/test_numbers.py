@@ -1,4 +1,4 @@
-"""The code of a notebook computes every number in its text and captions."""
+"""The code of a notebook computes every number in its text and captions, and its arithmetic is right as written."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 
 from tests.helpers.in_process import ASSIGNMENTS, COURSE
 from tests.helpers.kernel import run_all
+from tests.helpers.notebook_equations import neighbours, unequal
 from tests.helpers.notebook_numbers import computed, is_among, names_in, numbers_in, table_of, texts_of
 from tests.helpers.selection import one_in
 
@@ -31,6 +32,28 @@ def test_numbers_in_text_match_the_code(assignment):
         assert free <= set(numbers_in(text)), (name, free - set(numbers_in(text)))
         wrong += [(name, number) for number in numbers_in(text) if number not in free and not is_among(number, found)]
     assert not wrong
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda assignment: assignment.name)
+def test_arithmetic_in_text_is_right_as_written(assignment):
+    assert {name: wrong for name, text in texts_of(assignment).items() if (wrong := unequal(text))} == {}
+
+
+def test_wrong_arithmetic_is_found():
+    a4, a8 = (texts_of(COURSE.assignment(name)) for name in ("a4_multi_head_attention", "a8_modern_attention"))
+    assert len([*neighbours(a4["multi-head-attention-by-hand"])]) == 2
+    assert len([*neighbours(a8["decoding-by-hand"])]) == 1
+    for right, wrong in (
+        (r"$0.09 \cdot (10, 0) + 0.24 \cdot (-10, 10) = (-1.5, 2.4)$", "-1.55"),
+        (r"$(3, 3, 5) / \sqrt 3 = (1.73, 1.73, 2.89)$", "1.73"),
+        (r"$\tfrac14 \cdot 10 + \frac{3}{4} \cdot 2 = 4$", "5"),
+        (r"$\ln 1024 = 6.93$ and $e^3 \approx 20.09$", "20.08"),
+        ("d = 512 / 8 = 64.", "63"),
+    ):
+        assert not unequal(right)
+        *before, last = re.findall(r"[-\d.]*\d", right)
+        assert unequal(right[: right.rindex(last)] + wrong + right[right.rindex(last) + len(last) :]), before
+    assert unequal(r"$0.19 \cdot 1 + 0.19 \cdot 2 + 0.61 \cdot 2 = 1.81$")
 
 
 def known_mixtures():
