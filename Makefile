@@ -18,6 +18,9 @@ PYTHON ?= python3
 # Without a graphics card, PIP_FLAGS="--extra-index-url https://download.pytorch.org/whl/cpu" saves gigabytes.
 PIP_FLAGS ?=
 BIN := .venv/bin
+# uv, if it is there, takes half as long. These options make it compile, and look at all indexes, as pip does.
+UV := $(shell command -v uv)
+INSTALL = $(if $(UV),$(UV) pip install --python $(1) --compile-bytecode --index-strategy unsafe-best-match,$(1) -m pip install) --quiet
 # JupyterLab and tests find programs by name.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Images of containers often set it, and then each process of the tests compiles them again.
@@ -38,13 +41,14 @@ compiled: .venv/installed
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "Python 3.11 or newer is needed; try: make PYTHON=python3.12"; exit 1; }
 	@$(PYTHON) -m venv .venv || { echo "venv is missing; on Debian or Ubuntu: apt-get install python3-venv"; exit 1; }
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet $(PIP_FLAGS) --constraint constraints.txt --editable '.[course]' --editable cellcage --editable attention_course
+	@echo "Installing PyTorch, JupyterLab and nbgrader into .venv: a minute or two, less with uv."
+	$(if $(UV),,$(BIN)/python -m pip install --quiet --upgrade pip)
+	$(call INSTALL,$(BIN)/python) $(PIP_FLAGS) --constraint constraints.txt --editable '.[course]' --editable ./cellcage --editable ./attention_course
 	@touch $@
 
 # What only tests and contributors need; the demo and JupyterLab start without it.
 .venv/developer: .venv/installed
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group dev
+	$(call INSTALL,$(BIN)/python) --constraint constraints.txt --group dev
 	@touch $@
 
 demo: install
@@ -73,8 +77,8 @@ floors: .venv/developer
 	@mkdir -p build
 	$(BIN)/python -m tools.floors > $(FLOORS).txt
 	$(PYTHON) -m venv --clear $(FLOORS)
-	$(FLOORS)/bin/python -m pip install --quiet --upgrade pip
-	$(FLOORS)/bin/python -m pip install --quiet $(PIP_FLAGS) --constraint $(FLOORS).txt --editable '.[course,cluster,pandas,postgresql]' --editable cellcage --editable attention_course --group dev
+	$(if $(UV),,$(FLOORS)/bin/python -m pip install --quiet --upgrade pip)
+	$(call INSTALL,$(FLOORS)/bin/python) $(PIP_FLAGS) --constraint $(FLOORS).txt --editable '.[course,cluster,pandas,postgresql]' --editable ./cellcage --editable ./attention_course --group dev
 	PATH="$(CURDIR)/$(FLOORS)/bin:$(PATH)" $(FLOORS)/bin/python -m pytest -m "not slow" -n 2 --dist worksteal
 
 # Measuring takes half as long again. Ignore tests that fail here because they were too slow.
@@ -104,7 +108,8 @@ lint: .venv/developer
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# ADDRESS: where pip finds the wheels if they are not beside the notebook, such as `make dist ADDRESS=https://...`.
+# ADDRESS: where pip finds the wheels if they are not beside the notebook, such as `make dist ADDRESS=https://...`. If it
+# is a folder of a branch on GitHub, each notebook also begins with a link that opens it in Colab.
 ADDRESS ?=
 dist: .venv/developer
 	rm -rf dist

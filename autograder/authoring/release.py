@@ -1,8 +1,8 @@
 """`autograder dev dist`: a release for students without a hub.
 
 `make dist` first builds the wheels: of the sandbox, of the engine, and of the course for students. This adds notebooks
-with one more cell at the top, which installs the wheels if they are missing, and a list of the wheels' contents, so
-that anybody can see that they contain no hidden tests.
+with one more cell at the top, which installs the wheels if they are missing, and for notebooks on GitHub a link to
+Colab. It also adds a list of the wheels' contents, so that anybody can see that they contain no hidden tests.
 """
 
 from __future__ import annotations
@@ -21,7 +21,11 @@ from autograder.course.assignments import Course
 from autograder.errors import CourseError
 
 TEMPLATE = Path(__file__).parent / "templates" / "release" / "first_cell.txt"
-ID = "get-the-kit"  # of the first cell; nbgrader ignores it
+ID, COLAB_ID = "get-the-kit", "open-in-colab"  # of the first cells; nbgrader ignores them
+# A folder of a branch: the only kind of address that Colab opens notebooks from.
+GITHUB = re.compile(
+    r"https://(?:raw\.githubusercontent\.com/([\w.-]+/[\w.-]+)|github\.com/([\w.-]+/[\w.-]+)/raw)/(?:refs/heads/)?([\w./-]+)"
+)
 LIST = "CONTENTS.txt"
 # Files that no student may get: hidden tests, known mistakes, their shared files, and the notebooks' solutions.
 SECRET = re.compile(
@@ -39,6 +43,15 @@ def first_cell(wheels: Sequence[str], needed: Mapping[str, str], address: str = 
     """
     text = TEMPLATE.read_text(encoding="utf-8").replace("@ADDRESS@", address)
     return text.replace("@WHEELS@", repr(list(wheels))).replace("@NEEDED@", repr(dict(needed))).rstrip()
+
+
+def colab_link(address: str, name: str) -> str:
+    """Where Colab opens the notebook of this name, if `address` is a folder of a branch on GitHub; else empty."""
+    found = GITHUB.fullmatch(address)
+    if not found:
+        return ""
+    repository, folder = found[1] or found[2], found[3].rstrip("/")
+    return f"https://colab.research.google.com/github/{repository}/blob/{folder}/{name}"
 
 
 def write_release(course: Course, folder: Path, address: str = "") -> Iterator[Path]:
@@ -72,6 +85,8 @@ def write_release(course: Course, folder: Path, address: str = "") -> Iterator[P
         cell = nbformat.v4.new_code_cell(first_cell([path.name for path in wheels], needed, address), id=ID)
         notebook.cells.insert(0, cell)
         path = folder / assignment.notebook.name
+        if link := colab_link(address, path.name):
+            notebook.cells.insert(0, nbformat.v4.new_markdown_cell(f"[Open in Colab]({link})", id=COLAB_ID))
         nbformat.write(notebook, path)
         yield path
     yield from _beside(course, folder)

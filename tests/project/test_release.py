@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from autograder import __version__
-from autograder.authoring.release import first_cell, members, write_release
+from autograder.authoring.release import colab_link, first_cell, members, write_release
 from autograder.errors import CourseError
 from autograder.submission import code_cells, read_notebook
 from autograder.testing.catalogue import read_catalogue
@@ -238,6 +238,26 @@ def test_package_with_secret_file_is_refused(tmp_path, name):
     with pytest.raises(CourseError, match="which students must not have"):
         list(write_release(COURSE, tmp_path))
     assert sorted(path.name for path in tmp_path.iterdir()) == NAMES
+
+
+GITHUB = "https://raw.githubusercontent.com/teacher/kit-2026/refs/heads/release/dist/"
+IN_COLAB = "https://colab.research.google.com/github/teacher/kit-2026/blob/release/dist"
+
+
+def test_notebooks_on_github_begin_with_a_link_to_colab(tmp_path):
+    for wheel, package in zip(NAMES, ("cellcage", "attention_course", "autograder"), strict=True):
+        with zipfile.ZipFile(tmp_path / wheel, "w") as archive:
+            archive.writestr(f"{package}/__init__.py", "")
+    name = ASSIGNMENTS[0].notebook.name
+    list(write_release(COURSE, tmp_path, GITHUB))
+    link, first, *_ = nbformat.read(tmp_path / name, as_version=4).cells
+    assert (link.cell_type, link.source) == ("markdown", f"[Open in Colab]({IN_COLAB}/{name})")
+    assert first.source == first_cell(NAMES, NEEDED, GITHUB)
+    list(write_release(COURSE, tmp_path, ADDRESS))
+    assert nbformat.read(tmp_path / name, as_version=4).cells[0].cell_type == "code"
+    assert colab_link("https://github.com/teacher/kit-2026/raw/release/dist", "x.ipynb") == f"{IN_COLAB}/x.ipynb"
+    for other in ("https://github.com/o/n/releases/download/v1", "https://example.edu/raw/x", "https://github.com/o"):
+        assert colab_link(other, "x.ipynb") == ""
 
 
 # ---------------------------------------------------------------- other systems than Linux
