@@ -72,9 +72,10 @@ def without(part: str, block: Any, rotate: Callable[..., Any], d_head: int) -> A
     rotate: the NumPy function of assignment 8
     d_head: the width of a head
 
-    Raises `ValueError` if the block does not call the layers that need a hook, or if `rotate` does not undo the block's
-    rotation: then the model would keep some of it.
+    Raises `ValueError` if the block fails on a second text of another length, if it does not call the layers that need
+    a hook, or if `rotate` does not undo the block's rotation: then the model would keep some of it.
     """
+    _reads_two_lengths(block)
     called: set[str] = set()
     if part == "rotation":
         needed = _without_rotation(block, _back(rotate, d_head), called)
@@ -89,8 +90,24 @@ def without(part: str, block: Any, rotate: Callable[..., Any], d_head: int) -> A
     if missing := needed - called:
         raise ValueError(f"your block does not call {', '.join(sorted(missing))}, so nothing can be undone there")
     if part == "rotation" and not _is_blind_to_order(block):
-        raise ValueError("your rotate does not undo what your block does: one of the two turns another way")
+        raise ValueError(
+            "your rotate does not undo what your block does: one of the two turns another way, perhaps below position 0"
+        )
     return block
+
+
+def _reads_two_lengths(block: Any) -> None:
+    """Raise `ValueError` if the block reads a text, but not a longer one after it."""
+    width = block.W_O.out_features
+    with torch.no_grad():
+        block(torch.ones(1, 2, width))
+        try:
+            block(torch.ones(1, 5, width))
+        except RuntimeError as error:
+            raise ValueError(
+                "your block reads a text of 2 words, but not one of 5 words after it. Does it keep something of the"
+                " first text, such as a mask, or cos and sin?"
+            ) from error
 
 
 def _is_blind_to_order(block: Any) -> bool:

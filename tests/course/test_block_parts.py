@@ -84,17 +84,34 @@ def test_rotation_that_cannot_be_undone_raises(wrong):
         block_parts.without("rotation", A8.reference().ModernDecoderBlock(64, 4, 2, 80), wrong, 16)
 
 
+@pytest.mark.parametrize("part", block_parts.PARTS)
+def test_block_that_keeps_the_first_texts_mask_raises(part):
+    class Keeps(A8.reference().ModernDecoderBlock):
+        def forward(self, x):
+            if not hasattr(self, "seen"):
+                self.seen = torch.ones(x.shape[1], x.shape[1]).tril()
+            return super().forward(x) * self.seen[-1:].mT.expand(x.shape[1], 1)
+
+    with pytest.raises(ValueError, match="not one of 5 words after it"):
+        block_parts.without(part, Keeps(D_MODEL, H, G, D_FF), A8.reference().rotate, D_HEAD)
+
+
 @pytest.mark.slow
-def test_shipped_runs_match_the_notebooks_training():
+@pytest.mark.parametrize("part", ["groups", "gate"])
+def test_shipped_runs_match_the_notebooks_training(part):
     """The first steps, trained by the notebook's own cells, have the shipped losses."""
     names, ours = notebook_names(), block_parts.ours()
     assert set(ours) == set(block_parts.PARTS)
-    names["STEPS"] = 300
     torch.manual_seed(0)
-    model = names["summarizer"]("groups")
-    assert sum(W.numel() for W in model.parameters()) == ours["groups"]["numbers"]
+    model = names["summarizer"](part)
     losses = news_training.train(model, *names["train"], 300, seed=0, until=20)
-    assert sum(losses) / 20 == pytest.approx(ours["groups"]["begun"][0], abs=0.02)
+    assert sum(W.numel() for W in model.parameters() if W.grad is not None) == ours[part]["numbers"]
+    assert sum(losses) / 20 == pytest.approx(ours[part]["begun"][0], abs=0.02)
+
+
+def test_model_without_gate_has_as_much_to_learn_as_the_whole_one():
+    ours = block_parts.ours()
+    assert ours["gate"]["numbers"] == ours["nothing"]["numbers"]
 
 
 @pytest.mark.catalogue
