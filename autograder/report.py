@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from msgspec import Meta, Struct, structs
+from msgspec import Meta, Struct, convert, structs
 
 from cellcage.cell_result import CellResult as CellResult
 
 MAX_TESTS = 200  # of an exercise; the largest suite has 20
-MAX_NOT_PRODUCED = 8  # of an exercise; there are never more than two or three
 MAX_MATRICES, MAX_SIDE = 16, 64  # of a picture
 MAX_LINES = 8  # of the student's code, where an edit repairs it
 Points = Annotated[float, Meta(ge=0)]
@@ -21,6 +21,7 @@ Labels = Annotated[tuple[str, ...], Meta(min_length=1, max_length=MAX_SIDE)]
 Row = Annotated[tuple[float, ...], Meta(max_length=MAX_SIDE)]
 Numbers = Annotated[tuple[Row, ...], Meta(max_length=MAX_SIDE)]
 State = Literal["passed", "failed", "not known"]
+Kind = Literal["known mistake", "relation", "place", "cells", "mention", "not produced"]
 # Separators in a visible test's message.
 ASKS, WENT_IN = " → ", " What went in: "
 
@@ -83,73 +84,92 @@ class Picture(Struct, frozen=True):
     wanted: Annotated[tuple[Numbers, ...], Meta(max_length=MAX_MATRICES)] = ()
 
 
-class Location(Struct, frozen=True):
-    """A place in a student's cell where one small edit makes all tests pass.
+class Finding(Struct, frozen=True):
+    """One thing that explains an exercise's mark and cannot change it.
 
-    lines: counted from 1 in the cell; code: the first of them; part: what to look at there, empty if only the line is
-    shown; kind: of the edit; question: what the student is asked
-    repaired: the lines after the edit, for the person who grades; students never see it
+    kind: a known mistake that gives exactly the student's answers, or a relation of these to the right ones; a place
+        where one small edit makes all tests pass; words on the notebook's cells; a mention of a ready-made function of
+        which no call was noticed; or what the grader could not produce
+    name: of the mistake, the relation, the edit or the function; what was not produced, and why
+    evidence: how it is known, in sentences
+    hint: what the student is asked
+    is_certain: it explains all that is wrong, and nothing else does; if not, the tests still ask their own questions
+    lines: of a place, counted from 1 in the cell; code: the first of them; part: what to look at there, empty if only
+        the line is shown; repaired: the lines after the edit, for the person who grades; students never see it
     """
 
-    lines: Annotated[tuple[int, ...], Meta(min_length=1, max_length=MAX_LINES)]
-    code: str
-    part: str
-    kind: str
-    question: str
-    repaired: str
+    kind: Kind
+    name: str = ""
+    evidence: str = ""
+    hint: str = ""
+    is_certain: bool = True
+    lines: Annotated[tuple[int, ...], Meta(max_length=MAX_LINES)] = ()
+    code: str = ""
+    part: str = ""
+    repaired: str = ""
 
-    def __str__(self) -> str:
+    def __post_init__(self) -> None:
+        if self.kind == "place" and not self.lines:
+            raise ValueError("a place without a line")
+
+    @property
+    def where(self) -> str:
+        """A place in words, with its question."""
         lines = [str(line) for line in self.lines]
         where = f"line {lines[0]}" if len(lines) == 1 else f"lines {', '.join(lines[:-1])} and {lines[-1]}"
-        return f"Look at {where}, `{self.part or self.code}`: {self.question}"
-
-    def to_dict(self) -> dict[str, object]:
-        """As in the command line's JSON."""
-        return structs.asdict(self) | {"lines": list(self.lines), "line": self.lines[0]}
-
-
-class Cause(Struct, frozen=True):
-    """One thing that is wrong: its name, and a hint on what to think about next."""
-
-    name: str
-    hint: str
+        return f"Look at {where}, `{self.part or self.code}`: {self.hint}"
 
 
 class ExerciseResult(Struct, frozen=True):
     """One exercise's outcome.
 
-    cause: a known mistake that gives exactly the student's answers, or a relation to the right answers
     with_reference: earlier exercises that the reference replaced here, so that an early mistake is deducted once
-    evidence: how the cause is known; why its cell did not run; which of several cells that define it counts
     withdrawn: the course has withdrawn it, so everybody gets full points whatever the tests say
-    known_mistake: the cause is a known mistake, not a relation
-    not_produced: output the grader could not produce for this exercise, and why; the mark does not depend on it
-    mentions: ready-made functions that its cell mentions; no call was noticed, so the mark does not depend on it
+    findings: what explains the mark
     """
 
     name: str
     tests: Annotated[tuple[TestResult, ...], Meta(max_length=MAX_TESTS)]
     max_score: float
     started: bool = True
-    cause: Cause | None = None
     with_reference: Names = ()
     picture: Picture | None = None
-    evidence: str = ""
     withdrawn: bool = False
-    known_mistake: bool = False
-    not_produced: Annotated[tuple[str, ...], Meta(max_length=MAX_NOT_PRODUCED)] = ()
-    mentions: Names = ()
-    location: Location | None = None
+    findings: Annotated[tuple[Finding, ...], Meta(max_length=MAX_TESTS)] = ()
+
+    def of(self, *kinds: Kind) -> list[Finding]:
+        """The findings of these kinds."""
+        return [one for one in self.findings if one.kind in kinds]
+
+    def first(self, *kinds: Kind) -> Finding | None:
+        """The first finding of these kinds."""
+        return next(iter(self.of(*kinds)), None)
+
+    def adding(self, *findings: Finding) -> ExerciseResult:
+        """The result with more findings."""
+        return structs.replace(self, findings=(*self.findings, *findings))
+
+    @property
+    def cause(self) -> Finding | None:
+        """The known mistake or the relation, if one has a name."""
+        return next((one for one in self.of("known mistake", "relation") if one.name), None)
 
     @property
     def diagnosis(self) -> str | None:
         """The cause's name; None if no cause is known."""
-        return (self.cause and self.cause.name) or None
+        return self.cause.name if self.cause else None
+
+    @property
+    def evidence(self) -> str:
+        """How the cause is known; why its cell did not run; which of several cells that define it counts."""
+        found = self.of("known mistake", "relation", "cells")
+        return " ".join(one.evidence for one in found if one.evidence)
 
     @property
     def hint(self) -> str:
-        """The cause's hint; empty without a cause."""
-        return self.cause.hint if self.cause else ""
+        """What a known mistake or a relation asks."""
+        found = self.first("known mistake", "relation")
+        return found.hint if found else ""
 
     @property
     def score(self) -> float:
@@ -169,19 +189,27 @@ class ExerciseResult(Struct, frozen=True):
             "started": self.started,
             "diagnosis": self.diagnosis,
             "evidence": self.evidence,
-            "known_mistake": self.known_mistake,
+            "known_mistake": self.first("known mistake") is not None,
             "hint": self.hint,
             "with_reference": list(self.with_reference),
             "tests": [test.to_dict() for test in self.tests],
         }
         if self.withdrawn:
             found["withdrawn"] = True
-        if self.not_produced:
-            found["not_produced"] = list(self.not_produced)
-        if self.location:
-            found["location"] = self.location.to_dict()
-        if self.mentions:
-            found["mentions"] = list(self.mentions)
+        if missing := self.of("not produced"):
+            found["not_produced"] = [one.name for one in missing]
+        if place := self.first("place"):
+            found["location"] = {
+                "lines": list(place.lines),
+                "code": place.code,
+                "part": place.part,
+                "kind": place.name,
+                "question": place.hint,
+                "repaired": place.repaired,
+                "line": place.lines[0],
+            }
+        if mentioned := self.of("mention"):
+            found["mentions"] = [one.name for one in mentioned]
         return found
 
 
@@ -228,3 +256,41 @@ class Report(Struct, frozen=True):
         if self.notices:
             found["notices"] = list(self.notices)
         return found | ({"reason": self.reason} if self.reason else {})
+
+
+def report_of(entry: dict[str, object]) -> Report:
+    """The report that `Report.to_dict` was made from. Raises `ValueError` that names an invalid key."""
+    report = convert(entry, Report)
+    explained = convert(entry, _Explained).exercises
+    exercises = tuple(one.adding(*_findings(keys)) for one, keys in zip(report.exercises, explained, strict=True))
+    failed = entry.get("status") == "failed" and not report.reason
+    return structs.replace(report, exercises=exercises, reason="no reason given" if failed else report.reason)
+
+
+class _Keys(Struct):
+    """The keys of an exercise's entry that `ExerciseResult.to_dict` makes of findings."""
+
+    diagnosis: str | None
+    hint: str = ""
+    evidence: str = ""
+    known_mistake: bool = False
+    not_produced: tuple[str, ...] = ()
+    location: dict[str, object] | None = None
+    mentions: tuple[str, ...] = ()
+
+
+class _Explained(Struct):
+    exercises: tuple[_Keys, ...] = ()
+
+
+def _findings(keys: _Keys) -> Iterator[Finding]:
+    if keys.diagnosis or keys.hint:
+        kind: Kind = "known mistake" if keys.known_mistake or not keys.evidence else "relation"
+        yield Finding(kind, keys.diagnosis or "", keys.evidence, keys.hint)
+    elif keys.evidence:
+        yield Finding("cells", evidence=keys.evidence)
+    yield from (Finding("not produced", name) for name in keys.not_produced)
+    if one := keys.location:
+        names = {"kind": "place", "name": one.get("kind", ""), "hint": one.get("question", "")}
+        yield convert({**one, **names}, Finding)
+    yield from (Finding("mention", name) for name in keys.mentions)

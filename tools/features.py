@@ -15,9 +15,9 @@ FEATURES = {
     "pictures": r"display_cells|DisplayCell|picture|Picture",
     "withdrawn": r"withdraw|set_aside|SET_ASIDE|OUT_OF_TOTAL",
     "follow-through": r"Questions\b|substituted|Proxy\b|\bproxy\b|\.asked\b",
-    "the place of a mistake": r"Location\b|\.location|Repairs?\b|[._]repaired|repaired:|FirstCells|first_cells",
+    "the place of a mistake": r"\"place\"|Repairs?\b|[._]repaired|repaired:|FirstCells|first_cells",
     "memory limits": r"\bgrown\b|Grown|Measure\b|is_measured|HeldTooMuch|call\.memory|MEASURED",
-    "mentions": r"mentions",
+    "mentions": r"mentions|\"mention\"",
     "fingerprints": r"fingerprint",
     "assert cells": r"assert_cells|AssertCell|TEST_CELL|nonce|is_classic|by_asserts",
 }

@@ -35,19 +35,20 @@ def outcome(worker: Worker, assignment: Assignment, wrong: WrongCode) -> dict[st
     report = worker.mark(task).report
     seconds = time.monotonic() - began
     result = next(one for one in report.exercises if one.name == wrong.exercise)
+    named, place = result.first("known mistake"), result.first("place")
     return {
         "answer": str(wrong),
         "is_right": wrong.is_right,
         "code": wrong.code,
         "words": wrong.words,
         "share": result.score / result.max_score,
-        "name": result.diagnosis if result.known_mistake else "",
-        "accepted": bool(result.known_mistake and wrong.accepts(result.diagnosis or "")),
-        "relation": "" if result.known_mistake else result.diagnosis or "",
+        "name": result.diagnosis if named else "",
+        "accepted": bool(named and wrong.accepts(named.name)),
+        "relation": "" if named else result.diagnosis or "",
         "hint": result.hint,
-        "location": result.location and result.location.to_dict(),
-        "reads": str(result.location or ""),
-        "not_produced": result.not_produced,
+        "location": result.to_dict().get("location"),
+        "reads": place.where if place else "",
+        "not_produced": [one.name for one in result.of("not produced")],
         "seconds": round(seconds, 3),
     }
 

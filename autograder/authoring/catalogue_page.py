@@ -16,7 +16,7 @@ from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.judge.attempt import attempt
 from autograder.judge.judging import judge
 from autograder.judge.material import Material, material_of
-from autograder.report import Cause, ExerciseResult
+from autograder.report import ExerciseResult, Finding
 from autograder.testing.callbacks import parameter_names
 from autograder.testing.catalogue import Mistake, read_catalogue
 from autograder.testing.expect import Mismatch
@@ -87,7 +87,7 @@ def _repeatable(hypotheses: Hypotheses, exercise: str) -> fingerprints.Fingerpri
 def _visible_rows(assignment: Assignment) -> Iterator[tuple[bytes, bytes]]:
     """A row for each different set of answers that mistakes give to an exercise's visible tests."""
     catalogue = read_catalogue(assignment.mistakes)
-    found: dict[tuple[str, bytes], tuple[list[Cause], list[Answer]]] = {}
+    found: dict[tuple[str, bytes], tuple[list[Finding], list[Answer]]] = {}
     right = vars(assignment.reference())
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(1)  # for small inputs, threads cost more than they gain
@@ -99,7 +99,7 @@ def _visible_rows(assignment: Assignment) -> Iterator[tuple[bytes, bytes]]:
         if answers:
             place = visible_fingerprints.place_of(mistake.exercise, answers)
             causes, _ = found.setdefault((mistake.exercise, place), ([], answers))
-            causes.append(Cause(mistake.name, mistake.hint))
+            causes.append(Finding("known mistake", mistake.name, hint=mistake.hint))
     for (exercise, _), (causes, answers) in found.items():
         if shared := visible_fingerprints.shared(causes):
             yield visible_fingerprints.row_of(exercise, answers, shared)

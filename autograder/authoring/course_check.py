@@ -1,6 +1,6 @@
 """`autograder dev check`: whether the course is ready for students. Authors run it after every edit.
 
-Each check yields findings, which name the file, the cell and the remedy. All code here is trusted: the course's own
+Each check yields problems, which name the file, the cell and the remedy. All code here is trusted: the course's own
 stubs, solutions and known mistakes are marked in the same way as a student's work.
 """
 
@@ -22,9 +22,9 @@ import nbformat
 from autograder.authoring import notebook_checks
 from autograder.authoring.catalogue_page import result_of
 from autograder.authoring.empty_tests import always_true, always_true_cells, judge_nothing
-from autograder.authoring.findings import NO_JUDGE, UNCHECKED, UNGRADED, UNUSABLE, Checked, Finding, named, once
 from autograder.authoring.generated_files import release_text
 from autograder.authoring.notebook_promises import Promises, promises
+from autograder.authoring.problems import NO_JUDGE, UNCHECKED, UNGRADED, UNUSABLE, Checked, Problem, named, once
 from autograder.authoring.releasable import can_be_released
 from autograder.course.assignments import Assignment, Course, Exercise
 from autograder.course.content import COURSE, settings_of
@@ -76,20 +76,20 @@ def check_course(course: Course, only: list[str]) -> Iterator[Checked]:
 def _checked(course: Course, name: str, worker: Worker) -> Checked:
     try:
         assignment = course.assignment(name)
-        findings = [*_modules(course), *_all(assignment, worker)]
+        problems = [*_modules(course), *_all(assignment, worker)]
         # If something is to be fixed first, this might not be possible.
         found = Promises()
-        if not any(one.blocks for one in findings):
-            findings += _in_time(assignment.content, "a test", functools.partial(judge_nothing, assignment))
+        if not any(one.blocks for one in problems):
+            problems += _in_time(assignment.content, "a test", functools.partial(judge_nothing, assignment))
             found = promises(assignment)
-        kept = tuple(once([*findings, *found.findings]))
+        kept = tuple(once([*problems, *found.problems]))
         return Checked(name, _about(assignment, kept), kept, found.in_words)
     except CourseError as error:
         path, what = named(error, course.root / "source" / name)
-        return Checked(name, "1 to fix", (Finding(path, "", what, FIRST),))
+        return Checked(name, "1 to fix", (Problem(path, "", what, FIRST),))
 
 
-def _modules(course: Course) -> Iterator[Finding]:
+def _modules(course: Course) -> Iterator[Problem]:
     """The modules in `course.toml` are installed."""
     path = course.folder / COURSE
     if not path.is_file():
@@ -103,11 +103,11 @@ def _modules(course: Course) -> Iterator[Finding]:
         except (ImportError, ValueError):
             is_there = False
         if not is_there:
-            yield Finding(path, name, f"there is no module {module!r} here", "Is it a typo, or is it not installed?")
+            yield Problem(path, name, f"there is no module {module!r} here", "Is it a typo, or is it not installed?")
 
 
-def _all(assignment: Assignment, worker: Worker) -> Iterator[Finding]:
-    """All findings; if the notebook cannot be read, only that one."""
+def _all(assignment: Assignment, worker: Worker) -> Iterator[Problem]:
+    """All problems; if the notebook cannot be read, only that one."""
     try:
         notebook_at(assignment.notebook)  # raises `CourseError` if the notebook cannot be read
         source = nbformat.read(assignment.notebook, as_version=4)
@@ -141,10 +141,10 @@ def _all(assignment: Assignment, worker: Worker) -> Iterator[Finding]:
         yield from stubs_and_solutions(assignment, source, release, worker)
     except (CourseError, MachineError) as error:
         path, what = named(error, assignment.notebook.parent)
-        yield Finding(path, "", f"{UNCHECKED}{what}", FIRST)
+        yield Problem(path, "", f"{UNCHECKED}{what}", FIRST)
 
 
-def _in_each(paths: Sequence[Path], check: Callable[[Suite], Iterator[Finding]]) -> Iterator[Finding]:
+def _in_each(paths: Sequence[Path], check: Callable[[Suite], Iterator[Problem]]) -> Iterator[Problem]:
     """What `check` finds in a suite of all files. If a file is invalid, the files are checked one by one."""
     try:
         suite = Suite(paths)
@@ -152,14 +152,14 @@ def _in_each(paths: Sequence[Path], check: Callable[[Suite], Iterator[Finding]])
     except (CourseError, MachineError) as error:
         if len(paths) == 1:
             path, what = named(error, paths[0])
-            found = [Finding(path, "", f"{UNUSABLE}{what}", FIRST)]
+            found = [Problem(path, "", f"{UNUSABLE}{what}", FIRST)]
         else:
-            found = [finding for path in paths for finding in _in_each([path], check)]
+            found = [problem for path in paths for problem in _in_each([path], check)]
     yield from found
 
 
-def _about(assignment: Assignment, findings: tuple[Finding, ...]) -> str:
-    if blocking := sum(finding.blocks for finding in findings):
+def _about(assignment: Assignment, problems: tuple[Problem, ...]) -> str:
+    if blocking := sum(problem.blocks for problem in problems):
         return f"{blocking} to fix"
     written = sum(assignment.graded_cells[name] for name in assignment.written)
     mistakes = len(read_catalogue(assignment.mistakes).mistakes)
@@ -168,21 +168,21 @@ def _about(assignment: Assignment, findings: tuple[Finding, ...]) -> str:
     return f"in order: {counted} and {written:g} by hand, {mistakes} known mistakes"
 
 
-def suite_covers(assignment: Assignment) -> Iterator[Finding]:
+def suite_covers(assignment: Assignment) -> Iterator[Problem]:
     """Each exercise has hidden tests in its folder, and no mark is misspelt."""
 
-    def check(suite: Suite) -> Iterator[Finding]:
+    def check(suite: Suite) -> Iterator[Problem]:
         yield from _in_their_folders(suite, "hidden tests")
         for test, path in suite.path_of.items():
             for mark in sorted(suite.marks[test] - KNOWN_MARKS):
-                yield Finding(path, test.name, f"there is no mark {mark!r}", "Is it a typo?")
+                yield Problem(path, test.name, f"there is no mark {mark!r}", "Is it a typo?")
             if not test.weight > 0:
-                yield Finding(path, test.name, f"its weight is {test.weight:g}", "Give it some, or delete the test.")
+                yield Problem(path, test.name, f"its weight is {test.weight:g}", "Give it some, or delete the test.")
 
     yield from _in_each(assignment.suites, check)
 
 
-def visible_checks(assignment: Assignment) -> Iterator[Finding]:
+def visible_checks(assignment: Assignment) -> Iterator[Problem]:
     """Each exercise has visible tests in its folder, and the solution passes them."""
     exercises = {exercise.name: exercise for exercise in assignment.by_suite}
     reference = vars(assignment.reference())
@@ -190,7 +190,7 @@ def visible_checks(assignment: Assignment) -> Iterator[Finding]:
     def solved(suite: Suite, exercise: Exercise) -> tuple[ExerciseResult, ...]:
         return judge(Material(suite), Here(dict(reference), of_course=True), [exercise])
 
-    def check(suite: Suite) -> Iterator[Finding]:
+    def check(suite: Suite) -> Iterator[Problem]:
         yield from _in_their_folders(suite, "visible test")
         for path in suite.paths:
             name = path.parent.name
@@ -200,7 +200,7 @@ def visible_checks(assignment: Assignment) -> Iterator[Finding]:
 
     for path in [path for path in assignment.visible if not path.is_file()]:
         what = "it has no visible test, so `check` cannot test it"
-        yield Finding(path, path.parent.name, what, "Write one, or mark hidden cases as visible.", blocks=False)
+        yield Problem(path, path.parent.name, what, "Write one, or mark hidden cases as visible.", blocks=False)
     yield from _in_each([path for path in assignment.visible if path.is_file()], check)
 
 
@@ -213,21 +213,21 @@ def _in_time(path: Path, what: str, make: Callable[[], Made]) -> Made:
         raise CourseError(f"{path}: {what} {long}") from None
 
 
-def _in_their_folders(suite: Suite, what: str) -> Iterator[Finding]:
+def _in_their_folders(suite: Suite, what: str) -> Iterator[Problem]:
     """The mark of each test class names the exercise of its folder."""
     for path in suite.paths:
         name, marked = path.parent.name, {test.exercise for test, place in suite.path_of.items() if place == path}
         for other in sorted(marked - {name}):
-            yield Finding(path, other, f"a class is marked {other}, and its folder is {name}", "Give both one name.")
+            yield Problem(path, other, f"a class is marked {other}, and its folder is {name}", "Give both one name.")
         if name not in marked:
             remedy = f'Write a class marked @pytest.mark.exercise("{name}") there.'
-            yield Finding(path, name, f"the exercise has no {what}", remedy)
+            yield Problem(path, name, f"the exercise has no {what}", remedy)
 
 
-def known_mistakes(assignment: Assignment) -> Iterator[Finding]:
+def known_mistakes(assignment: Assignment) -> Iterator[Problem]:
     """Each exercise has known mistakes with hints, and its tests accept none of them."""
 
-    def check(suite: Suite) -> Iterator[Finding]:
+    def check(suite: Suite) -> Iterator[Problem]:
         for path in (tests.with_name("mistakes.py") for tests in suite.paths):
             yield from _mistakes_of(path.parent.name, path, assignment, suite)
 
@@ -235,24 +235,24 @@ def known_mistakes(assignment: Assignment) -> Iterator[Finding]:
     saved = assignment.content / fingerprints.FILE
     if saved.exists() and not fingerprints.read(assignment.content):
         what = "does not match the catalogues beside it, so naming mistakes takes longer"
-        yield Finding(saved, "", what, "Run `autograder dev catalogue`.", blocks=False)
+        yield Problem(saved, "", what, "Run `autograder dev catalogue`.", blocks=False)
     names = assignment.content / visible_fingerprints.FILE
     if names.exists() and not visible_fingerprints.is_fresh(assignment.content):
         what = "does not match the catalogues and visible tests beside it, so `check` may name fewer mistakes"
-        yield Finding(names, "", what, "Run `autograder dev catalogue`.", blocks=False)
+        yield Problem(names, "", what, "Run `autograder dev catalogue`.", blocks=False)
 
 
-def _mistakes_of(exercise: str, path: Path, assignment: Assignment, suite: Suite) -> Iterator[Finding]:
+def _mistakes_of(exercise: str, path: Path, assignment: Assignment, suite: Suite) -> Iterator[Problem]:
     catalogue = read_catalogue([path])
     found = len(catalogue.of(exercise))
     if found < MISTAKES:
         what = f"{found} known mistake{'s' * (found != 1)}"
-        yield Finding(path, exercise, what, f"Enter {MISTAKES - found} more.", blocks=False)
+        yield Problem(path, exercise, what, f"Enter {MISTAKES - found} more.", blocks=False)
     for mistake in catalogue:
         if not mistake.hint.strip():
-            yield Finding(path, mistake.name, "it has no hint", "Ask what to look at; don't give the fix away.")
+            yield Problem(path, mistake.name, "it has no hint", "Ask what to look at; don't give the fix away.")
         if mistake.exercise != exercise:
-            yield Finding(path, mistake.name, f"it belongs to {mistake.exercise}, not to {exercise}", "Is it a typo?")
+            yield Problem(path, mistake.name, f"it belongs to {mistake.exercise}, not to {exercise}", "Is it a typo?")
         elif exercise in suite.exercises():
             tried = functools.partial(_tried, path, assignment, suite, mistake)
             yield from _in_time(path, f"mistake {mistake.name!r}", tried)
@@ -261,11 +261,11 @@ def _mistakes_of(exercise: str, path: Path, assignment: Assignment, suite: Suite
             _ = made.code
         except Exception as error:
             what = f"the set of mutants of {made.exercise} makes no code of it ({type(error).__name__}: {error})"
-            yield Finding(path, made.name, what, "Does the function take the options of that name?")
+            yield Problem(path, made.name, what, "Does the function take the options of that name?")
             break
 
 
-def _tried(path: Path, assignment: Assignment, suite: Suite, mistake: Mistake) -> list[Finding]:
+def _tried(path: Path, assignment: Assignment, suite: Suite, mistake: Mistake) -> list[Problem]:
     """A mistake fails a test, by an answer and not by a slip of its own. A test that cannot judge it is found, too.
 
     It stops at the first failure, and so takes a quarter of the time of judging.
@@ -280,17 +280,17 @@ def _tried(path: Path, assignment: Assignment, suite: Suite, mistake: Mistake) -
     slow = next((one.call for one in student.calls if isinstance(one.answer, NoAnswer)), None)
     if slow is not None:
         what = f"it was stopped, because `{as_written(slow, names)}` did not end in {COURSE_SECONDS:g} seconds"
-        return [Finding(path, mistake.name, what, "Let it end, or grading cannot name it.", blocks=False)]
+        return [Problem(path, mistake.name, what, "Let it end, or grading cannot name it.", blocks=False)]
     if answers and all(isinstance(one, Failure) and one.error in SLIPS for one in answers):
         (text,) = {f"{one.error}: {one.text}" for one in answers[:1] if isinstance(one, Failure)}
-        return [Finding(path, mistake.name, f"it only raises {text}", "Correct it: no student's answer is like that.")]
+        return [Problem(path, mistake.name, f"it only raises {text}", "Correct it: no student's answer is like that.")]
     if outcome and not isinstance(outcome.error, Mismatch | StudentError):
         what = f"{NO_JUDGE} {mistake.name!r} ({_in_words(outcome)})"
         cell = f"{mistake.exercise}, {outcome.test.name}"
-        return [Finding(path.with_name("hidden_tests.py"), cell, what, "Fix the test.")]
+        return [Problem(path.with_name("hidden_tests.py"), cell, what, "Fix the test.")]
     if outcome is None and _accepted(assignment, suite, mistake):
         remedy = "Add a test to the hidden_tests.py beside it that it fails."
-        return [Finding(path, mistake.name, f"the hidden tests of {mistake.exercise} accept it", remedy)]
+        return [Problem(path, mistake.name, f"the hidden tests of {mistake.exercise} accept it", remedy)]
     return []
 
 
@@ -305,16 +305,16 @@ def _in_words(outcome: Outcome) -> str:
     return f"{type(outcome.error).__name__}: {one_line(str(outcome.error))}; {outcome.where}"
 
 
-def stubs_and_solutions(assignment: Assignment, source: Any, release: Any, worker: Worker) -> Iterator[Finding]:
+def stubs_and_solutions(assignment: Assignment, source: Any, release: Any, worker: Worker) -> Iterator[Problem]:
     """Graded like submissions, the release counts as not started, and the source notebook gets full marks."""
     stub, solved = (mark(worker, assignment, NotebookFile.of(notebook.cells)) for notebook in (release, source))
     for reason in filter(None, (stub.reason, solved.reason)):
-        yield Finding(assignment.notebook, "", f"{UNGRADED}{reason.rstrip('.')}", FIRST)
+        yield Problem(assignment.notebook, "", f"{UNGRADED}{reason.rstrip('.')}", FIRST)
     by_cell, found = assignment.assert_cells, False
     broken = {one.name for one in solved.exercises if any(test.state != "passed" for test in one.tests)}
     for result in stub.exercises:
         if result.name in by_cell and result.score == result.max_score > 0:
-            yield Finding(assignment.notebook, result.name, "untouched, it has all its points", "Let it ask for more.")
+            yield Problem(assignment.notebook, result.name, "untouched, it has all its points", "Let it ask for more.")
         elif result.started and result.name not in by_cell:
             passed = ", ".join(test.name for test in result.tests if test.state == "passed")
             if result.name in broken and not passed:  # because of the test that is broken
@@ -322,7 +322,7 @@ def stubs_and_solutions(assignment: Assignment, source: Any, release: Any, worke
             what = "untouched, it does not count as not started" + (f", and passes {passed}" if passed else "")
             remedy = "Is there code outside the solution's markers?"
             remedy += " Or does that test ask nothing of the student?" if passed else ""
-            yield Finding(assignment.notebook, result.name, what, remedy)
+            yield Problem(assignment.notebook, result.name, what, remedy)
     for result in solved.exercises:
         path = assignment.content / result.name / "hidden_tests.py"
         if result.name in by_cell:
@@ -336,14 +336,14 @@ def stubs_and_solutions(assignment: Assignment, source: Any, release: Any, worke
         total = sum(test.max_score for test in result.tests)
         if abs(total - result.max_score) > 0.01:
             what = f"its tests add up to {total:g} points, its cell says {result.max_score:g}"
-            yield Finding(path, result.name, what, "Are all its weights positive?")
+            yield Problem(path, result.name, what, "Are all its weights positive?")
 
     if not found:
         # As in a real run, which ends if the solution itself fails.
         mark(worker, assignment, NotebookFile.of(source.cells), by_author=False)
 
 
-def _picture(assignment: Assignment, result: ExerciseResult) -> Iterator[Finding]:
+def _picture(assignment: Assignment, result: ExerciseResult) -> Iterator[Problem]:
     """The solution draws the expected picture."""
     path, drawn = assignment.content / result.name / "picture.toml", result.picture
     if not path.is_file():
@@ -351,17 +351,17 @@ def _picture(assignment: Assignment, result: ExerciseResult) -> Iterator[Finding
     try:
         example_in(path)
     except CourseError as error:
-        yield Finding(path, result.name, str(error).removeprefix(f"{path}: "), "Fix it.")
+        yield Problem(path, result.name, str(error).removeprefix(f"{path}: "), "Fix it.")
         return
     if drawn is None:
-        yield Finding(path, result.name, "the solution gives no such picture", "Are arguments, rows and columns right?")
+        yield Problem(path, result.name, "the solution gives no such picture", "Are arguments, rows and columns right?")
     elif drawn.wanted and differing(beside(*drawn_arrays(drawn), drawn.rows, drawn.columns)):
-        yield Finding(path, result.name, "its wanted numbers are not what the solution gives", "Correct them.")
+        yield Problem(path, result.name, "its wanted numbers are not what the solution gives", "Correct them.")
 
 
-def _with_text(suite: Suite, reference: Mapping[str, Any], findings: Iterator[Finding]) -> Iterator[Finding]:
-    """The findings on tests that the reference fails, each with the line of the test, and the text of its exception."""
-    found = list(findings)
+def _with_text(suite: Suite, reference: Mapping[str, Any], problems: Iterator[Problem]) -> Iterator[Problem]:
+    """The problems on tests that the reference fails, each with the line of the test, and the text of its exception."""
+    found = list(problems)
     if not found:
         return
     names = functools.partial(parameter_names, reference)
@@ -370,15 +370,15 @@ def _with_text(suite: Suite, reference: Mapping[str, Any], findings: Iterator[Fi
         for answer in [answering(reference)]
         for test in suite.tests
     }
-    for finding in found:
-        outcome = outcomes.get(finding.cell)
+    for problem in found:
+        outcome = outcomes.get(problem.cell)
         if outcome is None or outcome.error is None:
-            yield finding
+            yield problem
         elif isinstance(outcome.error, Mismatch | StudentError):
-            yield replace(finding, what=f"{finding.what[:-1]}; {outcome.where})") if outcome.where else finding
+            yield replace(problem, what=f"{problem.what[:-1]}; {outcome.where})") if outcome.where else problem
         else:
-            what = f"{finding.what.partition(' (')[0]} ({_in_words(outcome)})"
-            yield replace(finding, what=what, remedy="Fix the test.")  # it judged nothing
+            what = f"{problem.what.partition(' (')[0]} ({_in_words(outcome)})"
+            yield replace(problem, what=what, remedy="Fix the test.")  # it judged nothing
 
 
 def mark(worker: Worker, assignment: Assignment, notebook: NotebookFile, by_author: bool = True) -> Report:
@@ -387,8 +387,8 @@ def mark(worker: Worker, assignment: Assignment, notebook: NotebookFile, by_auth
     return worker.mark(task.of(code_cells(notebook, assignment.locked_cells))).report
 
 
-def _lost(path: Path, result: ExerciseResult, what: str) -> Iterator[Finding]:
+def _lost(path: Path, result: ExerciseResult, what: str) -> Iterator[Problem]:
     for test in result.tests:
         if test.state != "passed" and test.message != ABOVE:
             problem = f"{what} ({test.message.rstrip('.')})"
-            yield Finding(path, f"{result.name}, {test.name}", problem, "Fix the solution in source/, or the test.")
+            yield Problem(path, f"{result.name}, {test.name}", problem, "Fix the solution in source/, or the test.")

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.authoring.findings import Finding
+from autograder.authoring.problems import Problem
 from autograder.course.assignments import Assignment
 from autograder.testing.callbacks import parameter_names
 from autograder.testing.catalogue import Catalogue, read_catalogue
@@ -42,22 +42,22 @@ def _always_true(source: str) -> Iterator[tuple[int, str, str]]:
             yield node.lineno, written if len(written) < LONGEST else f"{written[:LONGEST]}...", remedy
 
 
-def always_true_cells(assignment: Assignment) -> Iterator[Finding]:
+def always_true_cells(assignment: Assignment) -> Iterator[Problem]:
     """Asserts in the notebook's own test cells that always hold."""
     for cell in assignment.assert_cells.values():
         for line, written, remedy in _always_true(cell.source):
-            yield Finding(assignment.notebook, cell.grade_id, f"line {line}, `{written}`, always holds", remedy)
+            yield Problem(assignment.notebook, cell.grade_id, f"line {line}, `{written}`, always holds", remedy)
 
 
-def always_true(path: Path) -> Iterator[Finding]:
+def always_true(path: Path) -> Iterator[Problem]:
     """Asserts in a file of tests that always hold."""
     for line, written, remedy in _always_true(path.read_text(encoding="utf-8")):
-        yield Finding(path, f"line {line}", f"`{written}` always holds", remedy)
+        yield Problem(path, f"line {line}", f"`{written}` always holds", remedy)
 
 
-def judge_nothing(assignment: Assignment) -> list[Finding]:
+def judge_nothing(assignment: Assignment) -> list[Problem]:
     """Tests that draw other numbers each time, and hidden tests that nothing wrong fails. All tests can be run."""
-    reference, found = vars(assignment.reference()), list[Finding]()
+    reference, found = vars(assignment.reference()), list[Problem]()
     for paths in (assignment.suites, [path for path in assignment.visible if path.is_file()]):
         found += _drawn_anew(paths, reference) if paths else ()
     suite = Suite(assignment.suites)
@@ -67,13 +67,13 @@ def judge_nothing(assignment: Assignment) -> list[Finding]:
     return found
 
 
-def _drawn_anew(paths: Sequence[Path], reference: Mapping[str, Any]) -> Iterator[Finding]:
+def _drawn_anew(paths: Sequence[Path], reference: Mapping[str, Any]) -> Iterator[Problem]:
     first, second = (_asked(Suite(paths), reference) for _ in range(2))
     for test, (path, calls) in first.items():
         if second[test][1] != calls:
             what = "its calls are others each time, so two students are judged by different numbers"
             remedy = "Seed what it draws, such as np.random.default_rng(1)."
-            yield Finding(path, f"{test.exercise}, {test.name}", what, remedy)
+            yield Problem(path, f"{test.exercise}, {test.name}", what, remedy)
 
 
 def _asked(suite: Suite, reference: Mapping[str, Any]) -> dict[Test, tuple[Path, list[bytes]]]:
@@ -86,7 +86,7 @@ def _asked(suite: Suite, reference: Mapping[str, Any]) -> dict[Test, tuple[Path,
     return found
 
 
-def _never_failed(suite: Suite, exercise: str, reference: Mapping[str, Any], catalogue: Catalogue) -> Iterator[Finding]:
+def _never_failed(suite: Suite, exercise: str, reference: Mapping[str, Any], catalogue: Catalogue) -> Iterator[Problem]:
     """Tests that no known mistake fails, and no code that gives other values, another form, or changes arguments."""
     names = functools.partial(parameter_names, reference)
     count = itertools.count(1)
@@ -104,7 +104,7 @@ def _never_failed(suite: Suite, exercise: str, reference: Mapping[str, Any], cat
         if test.exercise == exercise and not any(fails(test, code) for code in codes):
             what = "no known mistake fails this test"
             remedy = "Enter one that does. Or does the test judge nothing?"
-            yield Finding(suite.path_of[test], f"{exercise}, {test.name}", what, remedy, blocks=False)
+            yield Problem(suite.path_of[test], f"{exercise}, {test.name}", what, remedy, blocks=False)
 
 
 def _altered(code: Any, change: Callable[[Any, tuple[Any, ...]], Any]) -> Any:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from autograder.authoring.findings import Finding
 from autograder.authoring.generated_files import copies, paired_script, visible_files
+from autograder.authoring.problems import Problem
 from autograder.authoring.releasable import named_cells
 from autograder.authoring.skeletons import EXERCISE_FILES
 from autograder.course.assignments import CHECK, Assignment, rubrics_in
@@ -28,7 +28,7 @@ _RESULT = re.compile(r"^(?:return|yield|[\w, ]+ [-+*/@]?=) +")
 TELLING = 25  # characters of a solution's line, at least, to be recognised; `return output` may stand anywhere
 
 
-def headings(assignment: Assignment, source: Any) -> Iterator[Finding]:
+def headings(assignment: Assignment, source: Any) -> Iterator[Problem]:
     """No heading occurs twice or has the number of another heading of its level."""
     seen: dict[str, str] = {}
     for cell in source.cells:
@@ -38,32 +38,32 @@ def headings(assignment: Assignment, source: Any) -> Iterator[Finding]:
             if key and key in seen:
                 what = f"the heading {line!r} has the number, or the words, of {seen[key]!r}"
                 remedy = "Renumber it; a hint finds its heading by these words."
-                yield Finding(assignment.notebook, "", what, remedy)
+                yield Problem(assignment.notebook, "", what, remedy)
             seen.setdefault(key, line)
 
 
-def left_from_the_skeleton(assignment: Assignment, source: Any) -> Iterator[Finding]:
+def left_from_the_skeleton(assignment: Assignment, source: Any) -> Iterator[Problem]:
     """Text of `autograder dev new` that the author must still rewrite."""
     for name, cell in named_cells(source):
         if SKELETON in cell.source:
             what = "the text of the skeleton is still there"
-            yield Finding(assignment.notebook, name, what, "Write your own.", blocks=False)
+            yield Problem(assignment.notebook, name, what, "Write your own.", blocks=False)
 
 
-def exercises_have_cells(assignment: Assignment, source: Any) -> Iterator[Finding]:
+def exercises_have_cells(assignment: Assignment, source: Any) -> Iterator[Problem]:
     """Each exercise has a cell with its solution, and each folder of hidden tests a check cell that uses them."""
     there = set(map(grade_id, source.cells))
     for name in [exercise.name for exercise in assignment.by_suite if exercise.name not in there]:
         remedy = f"Name the cell with its solution '{name}' in the Create Assignment panel."
-        yield Finding(assignment.notebook, CHECK + name, "no cell of its exercise comes before it", remedy)
+        yield Problem(assignment.notebook, CHECK + name, "no cell of its exercise comes before it", remedy)
     for name in assignment.assert_cells:
         if (assignment.content / name / "hidden_tests.py").is_file():
             what = f'it does not end in check("{name}"), so the hidden tests in {name}/ are not used'
             remedy = "Let it end so, and put asserts into hidden_tests.py."
-            yield Finding(assignment.notebook, CHECK + name, what, remedy)
+            yield Problem(assignment.notebook, CHECK + name, what, remedy)
 
 
-def cells_in_order(assignment: Assignment, source: Any) -> Iterator[Finding]:
+def cells_in_order(assignment: Assignment, source: Any) -> Iterator[Problem]:
     """Each exercise has a cell with a marked solution, points, and then a check cell that checks it."""
     path = assignment.notebook
     places = {grade_id(cell): (index, cell) for index, cell in enumerate(source.cells) if grade_id(cell)}
@@ -72,78 +72,78 @@ def cells_in_order(assignment: Assignment, source: Any) -> Iterator[Finding]:
         index, check = places[check_id]
         if name in OWN_NAMES:
             what = f"`student.{name}` means something else in tests"
-            yield Finding(path, check_id, what, "Give the exercise another name.")
+            yield Problem(path, check_id, what, "Give the exercise another name.")
         if exercise.points <= 0 and not exercise.withdrawn:
-            yield Finding(path, check_id, f"it is worth {exercise.points:g} points", "Give it some.")
+            yield Problem(path, check_id, f"it is worth {exercise.points:g} points", "Give it some.")
         if not check.source.rstrip().endswith(f'check("{name}")'):
-            yield Finding(path, check_id, "it checks something else", f'Let it end in check("{name}").')
+            yield Problem(path, check_id, "it checks something else", f'Let it end in check("{name}").')
         if name in places and places[name][0] > index:
             remedy = f"Name the cell with its solution '{name}' in the Create Assignment panel."
-            yield Finding(path, check_id, "no cell of its exercise comes before it", remedy)
+            yield Problem(path, check_id, "no cell of its exercise comes before it", remedy)
         elif name in places and not SOLUTION.search(places[name][1].source):
             remedy = "Put ### BEGIN SOLUTION and ### END SOLUTION around what students write."
-            yield Finding(path, name, "students would get the solution: no markers", remedy)
+            yield Problem(path, name, "students would get the solution: no markers", remedy)
     for name in assignment.written:
         if assignment.graded_cells[name] <= 0:
-            yield Finding(path, name, "a question graded by hand is worth nothing", "Give it points.")
+            yield Problem(path, name, "a question graded by hand is worth nothing", "Give it points.")
 
 
-def withdrawn(assignment: Assignment) -> Iterator[Finding]:
+def withdrawn(assignment: Assignment) -> Iterator[Problem]:
     """Each withdrawn exercise is one of the assignment's."""
     for name in sorted(assignment.withdrawn.keys() - {exercise.name for exercise in assignment.exercises}):
         path = assignment.root / FILE
-        yield Finding(path, name, f"it is no exercise of {assignment.name}", "Is it a name's typo?")
+        yield Problem(path, name, f"it is no exercise of {assignment.name}", "Is it a name's typo?")
 
 
-def rubrics(assignment: Assignment) -> Iterator[Finding]:
+def rubrics(assignment: Assignment) -> Iterator[Problem]:
     """Each rubric belongs to a written question, and its lines add up to the question's points."""
     path, cells = assignment.content / RUBRIC, assignment.graded_cells
     for name, question in assignment.written.items():
         total = sum(points for points, _ in question.rubric)
         if question.rubric and total != cells[name]:
             what = f"its lines add up to {total:g} points, its cell says {cells[name]:g}"
-            yield Finding(path, name, what, "Change a line, or the cell's points.")
+            yield Problem(path, name, what, "Change a line, or the cell's points.")
     for name in sorted(rubrics_in(path).keys() - assignment.written.keys()):
-        yield Finding(path, name, "the notebook has no such written question", "Is it a name's typo?")
+        yield Problem(path, name, "the notebook has no such written question", "Is it a name's typo?")
 
 
-def in_step(assignment: Assignment, release: str) -> Iterator[Finding]:
+def in_step(assignment: Assignment, release: str) -> Iterator[Problem]:
     """All generated files are up to date with the source notebook."""
     wanted = {assignment.solution: paired_script(assignment), assignment.released: release}
     wanted |= dict(visible_files(assignment))
     for path, text in wanted.items():
         if not path.is_file():
-            yield Finding(path, "", "it is missing", "Run `autograder dev sync`.")
+            yield Problem(path, "", "it is missing", "Run `autograder dev sync`.")
         elif path.read_text(encoding="utf-8") != text:
-            yield Finding(path, "", f"it is not what {assignment.notebook.name} gives", "Run `autograder dev sync`.")
+            yield Problem(path, "", f"it is not what {assignment.notebook.name} gives", "Run `autograder dev sync`.")
     for path, data in copies([assignment]):
         if not path.is_file() or path.read_bytes() != data:
-            yield Finding(path, "", "it is not the file beside the source notebook", "Run `autograder dev sync`.")
+            yield Problem(path, "", "it is not the file beside the source notebook", "Run `autograder dev sync`.")
 
 
-def no_secret(assignment: Assignment, source: Any, release: Any) -> Iterator[Finding]:
+def no_secret(assignment: Assignment, source: Any, release: Any) -> Iterator[Problem]:
     """The release contains no solution, hidden test or private file."""
     for name, cell in named_cells(release):
         for secret in [*(m for m in MARKS_OF_SECRETS if m in cell.source), *_leaked(source, cell.source)]:
-            yield Finding(assignment.notebook, name, f"students would read {secret!r}", "Keep it between the markers.")
+            yield Problem(assignment.notebook, name, f"students would read {secret!r}", "Keep it between the markers.")
     code = "\n".join(cell.source for cell in release.cells if cell.cell_type == "code")
     imported = set(IMPORTED.findall(code))
     folder = assignment.notebook.parent
     for path in sorted(folder.rglob("*")):
         is_private = path.suffix == ".py" and path.relative_to(folder).with_suffix("").parts[0] not in imported
         if is_private and path.is_file():
-            yield Finding(path, "", "nbgrader hands every file in this folder to students", "Move it out.")
+            yield Problem(path, "", "nbgrader hands every file in this folder to students", "Move it out.")
 
 
-def no_other_folder(assignment: Assignment) -> Iterator[Finding]:
+def no_other_folder(assignment: Assignment) -> Iterator[Problem]:
     """Each folder with an exercise's files belongs to an exercise of the notebook."""
     names = {exercise.name for exercise in assignment.by_suite}
     for folder in sorted({path.parent for name in EXERCISE_FILES for path in assignment.content.glob(f"*/{name}")}):
         if folder.name not in names:
-            yield Finding(folder, "", "the notebook has no exercise of that name", "Is it a name's typo?")
+            yield Problem(folder, "", "the notebook has no exercise of that name", "Is it a name's typo?")
 
 
-def hints(assignment: Assignment, source: Any) -> Iterator[Finding]:
+def hints(assignment: Assignment, source: Any) -> Iterator[Problem]:
     """Each exercise has two hints and a heading. No hint contains the solution."""
     text = "\n".join(cell.source for cell in source.cells if cell.cell_type == "markdown")
     headings = {line.lstrip("# ") for line in text.splitlines() if line.startswith("#")}
@@ -152,22 +152,22 @@ def hints(assignment: Assignment, source: Any) -> Iterator[Finding]:
         try:
             table = read_toml(path, dict[str, str])
         except CourseError as error:
-            yield Finding(path, "", str(error).removeprefix(f"{path}: "), "Fix that line.")
+            yield Problem(path, "", str(error).removeprefix(f"{path}: "), "Fix that line.")
             continue
         if not path.is_file():
             what = f'it is missing, so `hint("{name}")` has nothing to say'
-            yield Finding(path, "", what, f"Write what it has: {', '.join(HINTS)}.", blocks=False)
+            yield Problem(path, "", what, f"Write what it has: {', '.join(HINTS)}.", blocks=False)
             continue
         for key in sorted(table.keys() - set(Hint.__struct_fields__)):
-            yield Finding(path, name, f"there is no {key!r} in a hint", "Is it a name's typo?")
+            yield Problem(path, name, f"there is no {key!r} in a hint", "Is it a name's typo?")
         missing = [key for key in HINTS if not str(table.get(key, "")).strip()]
         if missing:
-            yield Finding(path, name, f"no {', '.join(missing)}", "Write what is missing.")
+            yield Problem(path, name, f"no {', '.join(missing)}", "Write what is missing.")
         elif table["section"] not in headings:
             what = f"the notebook has no heading {table['section']!r}"
-            yield Finding(path, name, what, "Copy the heading above its stub, without the leading #.")
+            yield Problem(path, name, what, "Copy the heading above its stub, without the leading #.")
         for line in _leaked(source, "\n".join(map(str, table.values())), parts=True):
-            yield Finding(path, name, f"it gives {line!r} away", "Ask, or name a place to look.")
+            yield Problem(path, name, f"it gives {line!r} away", "Ask, or name a place to look.")
 
 
 def _leaked(source: Any, text: str, parts: bool = False) -> list[str]:

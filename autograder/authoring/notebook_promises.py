@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from autograder.authoring.catalogue_page import result_of
-from autograder.authoring.findings import Finding
+from autograder.authoring.problems import Problem
 from autograder.course.assignments import Assignment
 from autograder.course.content import Visible
 from autograder.diagnosis import visible_fingerprints
@@ -26,7 +26,7 @@ NAMED = 2 / 3  # of an exercise's known mistakes, at least, that `check` names
 class Promises:
     """What was found. named: by exercise, how many known mistakes `check` names, and of how many"""
 
-    findings: tuple[Finding, ...] = ()
+    problems: tuple[Problem, ...] = ()
     named: tuple[tuple[str, int, int], ...] = ()
 
     @property
@@ -45,7 +45,7 @@ def promises(assignment: Assignment) -> Promises:
     reasons = not_shown(assignment)
     visible, suite = Visible(assignment.content.parent), Suite(assignment.suites)
     material = Material(suite, vars(assignment.reference()))
-    findings = list[Finding]()
+    problems = list[Problem]()
     all_of, named = Counter[str](), Counter[str]()
     with_tests = {path.parent.name for path in assignment.visible if path.is_file()}
     for mistake in read_catalogue(assignment.mistakes):
@@ -54,7 +54,7 @@ def promises(assignment: Assignment) -> Promises:
         names = dict(material.reference) | {mistake.exercise: mistake.code}
         verdict = judged(mistake.exercise, Here(names, of_course=True), "", visible, names)
         all_of[mistake.exercise] += 1
-        says = f"-or-{verdict.result.diagnosis}-or-" if verdict.result.known_mistake else ""
+        says = "".join(f"-or-{one.name}-or-" for one in verdict.result.of("known mistake"))
         named[mistake.exercise] += f"-or-{mistake.name}-or-" in says
         if verdict.passed and not reasons.get(mistake.exercise, {}).get(mistake.name, "").strip():
             result = result_of(assignment, material, mistake)
@@ -65,11 +65,11 @@ def promises(assignment: Assignment) -> Promises:
                     "Add a visible test that it fails, such as one with other numbers, or give a reason in "
                     f'not_shown.toml: [{mistake.exercise}] {mistake.name} = "..."'
                 )
-                findings.append(Finding(path, mistake.name, what, remedy))
+                problems.append(Problem(path, mistake.name, what, remedy))
     if not visible_fingerprints.is_fresh(assignment.content):
-        return Promises(tuple(findings))
+        return Promises(tuple(problems))
     counts = tuple((exercise, named[exercise], number) for exercise, number in all_of.items())
-    return Promises((*findings, *_too_few(assignment, counts)), counts)
+    return Promises((*problems, *_too_few(assignment, counts)), counts)
 
 
 def not_shown(assignment: Assignment) -> dict[str, dict[str, str]]:
@@ -77,10 +77,10 @@ def not_shown(assignment: Assignment) -> dict[str, dict[str, str]]:
     return read_toml(assignment.content / "not_shown.toml", dict[str, dict[str, str]])
 
 
-def _too_few(assignment: Assignment, counts: tuple[tuple[str, int, int], ...]) -> Iterator[Finding]:
+def _too_few(assignment: Assignment, counts: tuple[tuple[str, int, int], ...]) -> Iterator[Problem]:
     for exercise, found, number in counts:
         if found < NAMED * number:
             path = assignment.content / exercise / "visible_tests.py"
             what = f"`check` names {found} of {number} known mistakes, which is less than two thirds"
             remedy = "Choose numbers for which wrong answers differ, and let a test set all parameters."
-            yield Finding(path, exercise, what, remedy)
+            yield Problem(path, exercise, what, remedy)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from autograder.authoring.findings import Finding
+from autograder.authoring.problems import Problem
 from autograder.course.assignments import TWICE, Assignment
 from autograder.submission import grade_id
 
@@ -31,27 +31,27 @@ def named_cells(notebook: Any) -> Iterator[tuple[str, Any]]:
         yield grade_id(cell) or (lines[0] if is_heading else f"{lines[0]}, below {above}"), cell
 
 
-def can_be_released(assignment: Assignment, source: Any) -> Iterator[Finding]:
+def can_be_released(assignment: Assignment, source: Any) -> Iterator[Problem]:
     """What nbgrader fails at when it releases: metadata of an older version, an id of two cells, markers without a
     counterpart or in a cell of another kind.
     """
     settings = [cell.metadata["nbgrader"] for cell in source.cells if "nbgrader" in cell.metadata]
     if any(one.get("schema_version", 0) < SCHEMA for one in settings):
         remedy = f"Run `nbgrader update {assignment.notebook.parent}`."
-        yield Finding(assignment.notebook, "", "its nbgrader metadata are of an older version", remedy)
+        yield Problem(assignment.notebook, "", "its nbgrader metadata are of an older version", remedy)
     names = Counter(grade_id(cell) for cell in source.cells if grade_id(cell))
     for name, count in names.items():
         if count > 1:
             what, _, remedy = TWICE.format(count=count).partition(". ")
-            yield Finding(assignment.notebook, name, what, f"{remedy}.")
+            yield Problem(assignment.notebook, name, what, f"{remedy}.")
     for name, cell in named_cells(source):
         own = cell.metadata.get("nbgrader", {})
         for kind, (key, called) in PAIRS.items():
             marks = re.findall(rf"### (BEGIN|END) {kind}\b", cell.source)
             if marks != ["BEGIN", "END"] * (len(marks) // 2):
                 what = f"### BEGIN {kind} and ### END {kind} do not come in pairs"
-                yield Finding(assignment.notebook, name, what, "Write the missing one.")
+                yield Problem(assignment.notebook, name, what, "Write the missing one.")
             elif marks and not own.get(key):
                 what = f"it has ### BEGIN {kind}, and nbgrader does not know it as {called}"
                 remedy = "Say what the cell is in the Create Assignment panel, or remove the markers."
-                yield Finding(assignment.notebook, name, what, remedy)
+                yield Problem(assignment.notebook, name, what, remedy)

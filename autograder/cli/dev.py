@@ -16,7 +16,7 @@ from autograder.course.assignments import Course, course_at, find_course, is_aro
 from autograder.errors import CourseError
 
 if TYPE_CHECKING:
-    from autograder.authoring.findings import Checked
+    from autograder.authoring.problems import Checked
 
 dev = Typer(no_args_is_help=True, help="Commands for authors of a course.")
 Minimal = Annotated[bool, Option("--minimal", help="Only cells, and a table of examples.")]
@@ -43,7 +43,7 @@ def _course() -> Course:
 def dev_check(
     assignments: Annotated[list[str] | None, Argument(help="All by default.")] = None,
 ) -> None:
-    """Check that the course is ready for students. Each finding names file, cell and remedy.
+    """Check that the course is ready for students. Each problem names file, cell and remedy.
 
     Stubs must fail as not started, and solutions get full marks. Each exercise needs hidden tests, visible tests, a
     hint and two known mistakes that its hidden tests reject. Script and release must be up to date, and the release
@@ -67,11 +67,11 @@ def dev_check(
 
 
 def _say_checked(checked: Checked, relative: Callable[[object], str]) -> None:
-    """Print one assignment's findings. relative: writes paths relative to the working directory"""
+    """Print one assignment's problems. relative: writes paths relative to the working directory"""
     console = Console()
     console.print(Text(f"{checked.name}: {checked.about}", style="bold"), soft_wrap=True)
     for heading, blocks in ((TO_MEND, True), (CAN_WAIT, False)):
-        found = [relative(one) for one in checked.findings if one.blocks is blocks]
+        found = [relative(one) for one in checked.problems if one.blocks is blocks]
         say(console, *([heading] if found else []), *(f"    {one}" for one in found))
     say(console, *([f"  {checked.named}"] if checked.named else []))
     say(console, *(f"  printed by the course's code: {line}" for line in checked.printed[:MAX_PRINTED]))

@@ -12,15 +12,14 @@ or more. Right answers are never diagnosed.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from autograder.diagnosis.compared import Compared
 from autograder.diagnosis.forms import of_form
 from autograder.diagnosis.hypotheses import Hypotheses
-from autograder.diagnosis.relations import Relation, relation_among
-from autograder.report import Cause
+from autograder.diagnosis.relations import relation_among
+from autograder.report import Finding
 from autograder.testing.catalogue import Mistake
 from autograder.testing.functions import AnsweredCall
 from autograder.testing.plan import PlannedCall
@@ -32,37 +31,21 @@ from cellcage.protocol.calls import Answer, Reply
 ENOUGH_ANSWERS, ENOUGH_NUMBERS = 2, 4
 
 
-@dataclass(frozen=True)
-class Diagnosis:
-    """What is wrong: a cause with its name and a question, and a sentence of evidence.
-
-    is_relation: it names a relation between the answers and the right ones, not a mistake
-    is_certain: it has one name, and explains all that is wrong; otherwise tests still ask their own questions
-    """
-
-    cause: Cause
-    evidence: str = ""
-    is_relation: bool = False
-    is_certain: bool = True
-
-    @classmethod
-    def of_relation(cls, related: Relation) -> Diagnosis:
-        """What a relation says."""
-        return cls(Cause(related.name, related.hint), related.evidence, is_relation=True)
-
-
-NON_DETERMINISTIC = Diagnosis(
-    Cause("another-answer-each-time", "Is something random, or does something survive from one call to the next?"),
+NON_DETERMINISTIC = Finding(
+    "relation",
+    "another-answer-each-time",
     "The same call with the same arguments gave one answer first, and then another.",
-    is_relation=True,
+    "Is something random, or does something survive from one call to the next?",
 )
-DROPOUT = Diagnosis(
-    Cause("dropout", "Is there a dropout? The docstring says what train() may change."),
+DROPOUT = Finding(
+    "known mistake",
+    "dropout",
     "While your code ran, a dropout was on.",
+    "Is there a dropout? The docstring says what train() may change.",
 )
 
 
-def _in_all(compared: Compared, calls: Sequence[int]) -> Diagnosis | None:
+def _in_all(compared: Compared, calls: Sequence[int]) -> Finding | None:
     """One mistake that gives the student's answers to all of `calls`, a known one rather than a mutant."""
     fitting = compared.fitting(calls)
     return _named(compared, [one for one in fitting if one.is_known]) or _named(compared, fitting)
@@ -79,7 +62,7 @@ def say_little(answers: Sequence[Answer]) -> bool:
     return not finite.any() or (any(np.isnan(a).any() for a in found) and len(np.unique(finite)) < ENOUGH_NUMBERS)
 
 
-def _on_ordinary_input(compared: Compared) -> Diagnosis | None:
+def _on_ordinary_input(compared: Compared) -> Finding | None:
     """One mistake that gives the student's answers to ordinary calls, and is rarely wrong where these are right."""
     right = [i for i in compared.everywhere if i not in compared.wrong]
     fitting = [
@@ -90,22 +73,21 @@ def _on_ordinary_input(compared: Compared) -> Diagnosis | None:
     return _named(compared, fitting)
 
 
-def _in_some_calls(compared: Compared) -> Diagnosis | None:
+def _in_some_calls(compared: Compared) -> Finding | None:
     wrong, calls = sorted(compared.wrong), compared.calls
     strong = [i for i in wrong if calls[i].is_whole and _count_different(calls[i].answer) >= ENOUGH_NUMBERS]
     fitting = compared.fitting(wrong)
     if len(strong) < ENOUGH_ANSWERS or len(fitting) != 1:
         return None
     also = "Your other answers are right. What have these calls in common?"
-    return Diagnosis(_cause(fitting), f"{_evidence(compared, compared.wrong)} {also}", is_certain=False)
+    return _known_mistake(fitting, f"{_evidence(compared, compared.wrong)} {also}", is_certain=False)
 
 
-def _relation(compared: Compared) -> Diagnosis | None:
-    related = relation_among(compared.compared, compared.wrong, compared.of_course)
-    return Diagnosis.of_relation(related) if related else None
+def _relation(compared: Compared) -> Finding | None:
+    return relation_among(compared.compared, compared.wrong, compared.of_course)
 
 
-Rule = tuple[str, Callable[[Compared], Diagnosis | None]]
+Rule = tuple[str, Callable[[Compared], Finding | None]]
 RULES: tuple[Rule, ...] = (
     # Nothing is left to explain: it gives exceptions as well.
     ("a mistake, everywhere", lambda compared: _in_all(compared, compared.everywhere)),
@@ -124,7 +106,7 @@ def diagnose(
     exercise: str,
     calls: Sequence[AnsweredCall | PlannedCall],
     of_course: Sequence[OfAnswer] = (),
-) -> Diagnosis | None:
+) -> Finding | None:
     """What is wrong with the answers in `calls`; None if nothing is, or if it has no name.
 
     of_course: relations that the course adds
@@ -137,7 +119,7 @@ def diagnose(
     return next((found for _, find in RULES if (found := find(compared))), None)
 
 
-def _named(compared: Compared, fitting: Sequence[Mistake]) -> Diagnosis | None:
+def _named(compared: Compared, fitting: Sequence[Mistake]) -> Finding | None:
     """The only mistake that fits, or one of two, if at least half of the wrong answers are its."""
     if not 1 <= len(fitting) <= 2:
         return None
@@ -150,13 +132,13 @@ def _named(compared: Compared, fitting: Sequence[Mistake]) -> Diagnosis | None:
     evidence = _evidence(compared, given)
     if also:
         evidence = f"{evidence.removesuffix('.')}, with one thing more: {' '.join(also)}"
-    return Diagnosis(_cause(fitting), evidence, is_certain=len(fitting) == 1 and given == compared.wrong)
+    return _known_mistake(fitting, evidence, is_certain=len(fitting) == 1 and given == compared.wrong)
 
 
-def _cause(mistakes: Sequence[Mistake]) -> Cause:
+def _known_mistake(mistakes: Sequence[Mistake], evidence: str, is_certain: bool) -> Finding:
     """One mistake, or mistakes that give the same answers to all calls, under all their names."""
-    hints = dict.fromkeys(one.hint for one in mistakes)
-    return Cause("-or-".join(one.name for one in mistakes), " Or: ".join(hints))
+    name, hints = "-or-".join(one.name for one in mistakes), dict.fromkeys(one.hint for one in mistakes)
+    return Finding("known mistake", name, evidence, " Or: ".join(hints), is_certain)
 
 
 def _evidence(compared: Compared, given: frozenset[int]) -> str:

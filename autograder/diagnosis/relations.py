@@ -10,7 +10,6 @@ A course adds relations of its own subject in the `relations.py` of its folder, 
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -18,31 +17,24 @@ import numpy as np
 
 from autograder.diagnosis import differences, forms
 from autograder.diagnosis.differences import NOT_ALONE, ComparedCall
+from autograder.report import Finding
 from autograder.testing.relation import OfAnswer
 from autograder.testing.shape_errors import reworded
 from autograder.testing.values.core.comparing import arrays, numbers
 from cellcage.protocol.calls import Answer, Call, Failure, NoAnswer, Reply, Why
 from cellcage.protocol.calls import Kind as FailureKind
 
-Finder = Callable[[Sequence[ComparedCall], frozenset[int]], Iterator["Relation"]]
+# A relation, and the wrong answers (by their places) in which it shows.
+Explained = tuple[Finding, frozenset[int]]
+Finder = Callable[[Sequence[ComparedCall], frozenset[int]], Iterator[Explained]]
 
 
-@dataclass(frozen=True)
-class Relation:
-    """What a set of wrong answers (given by their places) has in common."""
-
-    name: str
-    evidence: str
-    hint: str
-    explains: frozenset[int]
-
-
-def among(relation: OfAnswer, compared: Sequence[ComparedCall], wrong: frozenset[int]) -> Iterator[Relation]:
+def among(relation: OfAnswer, compared: Sequence[ComparedCall], wrong: frozenset[int]) -> Iterator[Explained]:
     """The relation with the wrong answers in which it shows; nothing if there are none."""
     found = {i: evidence for i in sorted(wrong) if (evidence := relation.find(compared[i]))}
     clear = [evidence for evidence in found.values() if evidence != NOT_ALONE]
     if clear:
-        yield Relation(relation.name, clear[0], relation.hint, frozenset(found))
+        yield Finding("relation", relation.name, clear[0], relation.hint), frozenset(found)
 
 
 NAN = "not-a-number"
@@ -71,7 +63,7 @@ OF_ANSWERS = (
 
 def relation_among(
     compared: Sequence[ComparedCall], wrong: frozenset[int], of_course: Sequence[OfAnswer] = ()
-) -> Relation | None:
+) -> Finding | None:
     """The first relation that explains all `wrong` answers; None if there is none.
 
     A call that ran out of memory or time has no wrong value, so it is left out.
@@ -83,10 +75,10 @@ def relation_among(
         return None
     finders: list[Finder] = [partial(among, one) for one in (*of_course, *OF_ANSWERS)]
     found = (relation for find in (*finders, _one_layout) for relation in find(compared, wrong))
-    return next((relation for relation in found if relation.explains == wrong), None)
+    return next((relation for relation, explains in found if explains == wrong), None)
 
 
-def of_shown(pairs: Sequence[tuple[Any, Any]], of_course: Sequence[OfAnswer] = ()) -> Relation | None:
+def of_shown(pairs: Sequence[tuple[Any, Any]], of_course: Sequence[OfAnswer] = ()) -> Finding | None:
     """A relation between answers to visible tests and what they expect, which is written with four digits."""
     # In float32 two numbers count as equal within a thousandth.
     compared = [ComparedCall(Call(""), *(Reply(_coarse(value)) for value in pair)) for pair in pairs]
@@ -115,7 +107,7 @@ def _axes_of_input(call: Call) -> int:
     return max((a.ndim for a in given), default=0)
 
 
-def _one_layout(compared: Sequence[ComparedCall], wrong: frozenset[int]) -> Iterator[Relation]:
+def _one_layout(compared: Sequence[ComparedCall], wrong: frozenset[int]) -> Iterator[Explained]:
     """Answers are right for one number of axes only."""
     axes = [_axes_of_input(one.call) for one in compared]
     good = {axes[i] for i, one in enumerate(compared) if i not in wrong and isinstance(one.wanted, Reply)}
@@ -125,13 +117,10 @@ def _one_layout(compared: Sequence[ComparedCall], wrong: frozenset[int]) -> Iter
         answers = [compared[i].got for i in missed]
         how = "raises" if all(isinstance(answer, Failure) for answer in answers) else "is wrong"
         axes_of = "1 axis" if only == 1 else f"{only} axes"
-        is_about_shapes = any(map(_does_not_broadcast, answers))
-        yield Relation(
-            "shapes-do-not-broadcast" if is_about_shapes else "one-batch-layout",
-            f"With a first array of {axes_of} everything is right; with more or fewer axes your code {how}.",
-            DO_NOT_BROADCAST if is_about_shapes else ONE_LAYOUT,
-            missed,
-        )
+        about_shapes, about_axes = ("shapes-do-not-broadcast", DO_NOT_BROADCAST), ("one-batch-layout", ONE_LAYOUT)
+        name, hint = about_shapes if any(map(_does_not_broadcast, answers)) else about_axes
+        evidence = f"With a first array of {axes_of} everything is right; with more or fewer axes your code {how}."
+        yield Finding("relation", name, evidence, hint), missed
 
 
 def _does_not_broadcast(answer: Answer) -> bool:

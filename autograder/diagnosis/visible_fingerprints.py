@@ -19,8 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from autograder.diagnosis.fingerprints import OF_LARGE, TOLERANCE, arrays_in, as_compared, fingerprint_of, stamp
-from autograder.diagnosis.naming import Diagnosis
-from autograder.report import Cause
+from autograder.report import Finding
 from cellcage.protocol.calls import Answer
 
 FILE = "visible_fingerprints.npz"
@@ -32,16 +31,16 @@ EVIDENCE = "This mistake gives exactly your answers in all visible tests."
 STAMPED = ("*mistakes.py", "*visible_tests.py")  # files by which it is checked that the saved answers are up to date
 
 
-def named(names: VisibleNames, exercise: str, answers: Sequence[Answer]) -> Diagnosis | None:
+def named(names: VisibleNames, exercise: str, answers: Sequence[Answer]) -> Finding | None:
     """The mistake that gives exactly these answers to an exercise's visible tests; None if there is none."""
     for place, key in _digests(exercise, answers):
         if place in names:
             name, hint = json.loads(_encrypted(names[place], key))
-            return Diagnosis(Cause(name, hint), EVIDENCE if name else "", is_relation=not name)
+            return Finding("known mistake", name, EVIDENCE, hint) if name else Finding("relation", hint=hint)
     return None
 
 
-def row_of(exercise: str, answers: Sequence[Answer], cause: Cause) -> tuple[bytes, bytes]:
+def row_of(exercise: str, answers: Sequence[Answer], cause: Finding) -> tuple[bytes, bytes]:
     """The row of a cause: its place, and the cause, encrypted."""
     place, key = next(_digests(exercise, answers))
     return place, _encrypted(json.dumps([cause.name, cause.hint], ensure_ascii=False).encode(), key)
@@ -52,13 +51,13 @@ def place_of(exercise: str, answers: Sequence[Answer]) -> bytes:
     return next(_digests(exercise, answers))[0]
 
 
-def shared(causes: Sequence[Cause]) -> Cause | None:
+def shared(causes: Sequence[Finding]) -> Finding | None:
     """What is known if each of these may be the cause: one name, or two; of more the common hint, if there is one."""
     by_name = {cause.name: cause for cause in causes}
     hints = list(dict.fromkeys(cause.hint for cause in by_name.values()))
     if len(by_name) <= 2:
-        return Cause("-or-".join(by_name), " Or: ".join(hints))
-    return Cause("", hints[0]) if len(hints) == 1 else None
+        return Finding("known mistake", "-or-".join(by_name), hint=" Or: ".join(hints))
+    return Finding("relation", hint=hints[0]) if len(hints) == 1 else None
 
 
 def write(folder: Path, rows: VisibleNames) -> Path:

@@ -17,13 +17,13 @@ from typing import TypeVar
 from msgspec import structs
 
 from autograder.course.assignments import Exercise
-from autograder.diagnosis.naming import DROPOUT, NON_DETERMINISTIC, Diagnosis, diagnose, say_little
+from autograder.diagnosis.naming import DROPOUT, NON_DETERMINISTIC, diagnose, say_little
 from autograder.diagnosis.relations import NAN, of_shown
 from autograder.diagnosis.visible_fingerprints import named
 from autograder.judge.attempt import Attempt
 from autograder.judge.material import Material
 from autograder.judge.results import as_result, bare_result
-from autograder.report import ExerciseResult, Picture
+from autograder.report import ExerciseResult, Finding, Picture
 from autograder.testing.expect import Mismatch
 from autograder.testing.student_errors import Missing, NotStarted, Stopped
 from autograder.text import one_line
@@ -44,17 +44,17 @@ class OutOfTime(BaseException):
 class Explaining:
     """Runs steps that may fail. In a student's own kernel there is no time limit, only the stop button.
 
-    not_produced: the steps of the current exercise that failed, each with the reason
+    failed: a finding for each step of the current exercise that failed
     """
 
     def __init__(self, limited: bool = False) -> None:
         self._limited, self._left = limited, SUBMISSION_SECONDS
         self._seconds = EXERCISE_SECONDS  # left for the current exercise
-        self.not_produced: list[str] = []
+        self.failed: list[Finding] = []
 
     def begin(self) -> None:
         """Begin with another exercise."""
-        self._seconds, self.not_produced = EXERCISE_SECONDS, []
+        self._seconds, self.failed = EXERCISE_SECONDS, []
 
     def attempt(self, what: str, make: Callable[[], Made], instead: Made) -> Made:
         """What `make` returns; `instead` if it fails. what: what it makes, in words"""
@@ -62,9 +62,9 @@ class Explaining:
             with self._in_time():
                 return make()
         except OutOfTime:
-            self.not_produced.append(f"{what} (it took too long)")
+            self.failed.append(Finding("not produced", f"{what} (it took too long)"))
         except Exception as error:
-            self.not_produced.append(f"{what} ({_in_words(error)})")
+            self.failed.append(Finding("not produced", f"{what} ({_in_words(error)})"))
         return instead
 
     @contextlib.contextmanager
@@ -135,10 +135,10 @@ def _explained(
     # Code that was stopped would have to be stopped once more.
     if best.started and not any(isinstance(outcome.error, Stopped) for outcome in best.outcomes):
         result = structs.replace(result, picture=explaining.attempt("the picture", lambda: draw(one), None))
-    return structs.replace(result, not_produced=tuple(explaining.not_produced))
+    return result.adding(*explaining.failed)
 
 
-def _diagnose(material: Material, exercise: str, best: Attempt) -> Diagnosis | None:
+def _diagnose(material: Material, exercise: str, best: Attempt) -> Finding | None:
     wrong = [outcome.error for outcome in best.outcomes if outcome.error]
     if all(isinstance(error, NotStarted | Missing) for error in wrong):
         return None
@@ -147,8 +147,8 @@ def _diagnose(material: Material, exercise: str, best: Attempt) -> Diagnosis | N
     known = diagnose(material.hypotheses, exercise, best.calls, material.relations)
     if known is None and best.corrected:
         known = diagnose(material.hypotheses, exercise, best.corrected, material.relations)
-        known = None if known and known.cause.name == NAN else known  # there NaN stands for what did not come back
-    if not best.non_deterministic or (known is not None and not known.is_relation):
+        known = None if known and known.name == NAN else known  # there NaN stands for what did not come back
+    if not best.non_deterministic or (known is not None and known.kind == "known mistake"):
         return known
     # Non-deterministic answers are related to the right ones by chance only. Which calls they answer is not by chance.
     return DROPOUT if _has_dropped(best) else NON_DETERMINISTIC
@@ -162,7 +162,7 @@ def _has_dropped(best: Attempt) -> bool:
 
 def _diagnose_visible(
     material: Material, exercise: str, best: Attempt, wrong: Sequence[BaseException]
-) -> Diagnosis | None:
+) -> Finding | None:
     """A diagnosis from only the visible tests, without a solution: a known mistake's name, or else a relation."""
     pairs = [(error.got, error.wanted) for error in wrong if isinstance(error, Mismatch)]
     if not pairs:  # exceptions are weak evidence if there is nothing else
@@ -176,5 +176,4 @@ def _diagnose_visible(
         return known
     if len(pairs) < len(wrong) or not all(hasattr(value, "dtype") for pair in pairs for value in pair):
         return None
-    related = of_shown(pairs, material.relations)
-    return Diagnosis.of_relation(related) if related else None
+    return of_shown(pairs, material.relations)

@@ -9,14 +9,14 @@ no socket and write no file. When it is done it ends, with everything that it ha
 
 from __future__ import annotations
 
-import functools
 import gc
 import os
 import socket
 import sys
 import traceback
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -35,7 +35,7 @@ from autograder.judge.notebook import JudgedNotebook
 from autograder.judge.picture import drawing
 from autograder.judge.repair import Repairs
 from autograder.messages import CourseSetting, FromJudge, Opened, Preparation
-from autograder.report import CellResult, ExerciseResult, Verdict
+from autograder.report import CellResult, ExerciseResult, Finding, Verdict
 from autograder.task import Task
 from autograder.testing import cell_errors
 from autograder.text import one_line
@@ -149,33 +149,35 @@ def _explained(
 ) -> list[ExerciseResult]:
     """The results with everything but the place of a mistake."""
     explained = explain(material, judged, explaining, drawing(material, notebook))
-    return [_with_words_on_cells(*pair, notebook, explaining) for pair in zip(explained, judged, strict=True)]
+    return [
+        _with_more(result, explaining, "words on the notebook's cells", partial(_words_on_cells, result, one, notebook))
+        for result, one in zip(explained, judged, strict=True)
+    ]
 
 
-def _with_words_on_cells(
-    result: ExerciseResult, judged: Judged, notebook: JudgedNotebook, explaining: Explaining
+def _located(
+    results: Sequence[ExerciseResult], judged: Sequence[Judged], repairs: Repairs, explaining: Explaining
+) -> Iterator[ExerciseResult]:
+    """The results with the place where an edit makes all tests pass, if they name no known mistake."""
+    for result, one in zip(results, judged, strict=True):
+        named = result.first("known mistake")
+        yield result if named else _with_more(result, explaining, "where to look", partial(repairs.place, one))
+
+
+def _with_more(
+    result: ExerciseResult, explaining: Explaining, what: str, find: Callable[[], Finding | None]
 ) -> ExerciseResult:
-    """The result with words on the notebook's cells: why one did not run, or which of several counts."""
+    """The result with what `find` finds. what: that in words"""
     explaining.begin()
-    words = functools.partial(_words_on_cells, result, judged, notebook)
-    evidence = explaining.attempt("words on the notebook's cells", words, result.evidence)
-    return structs.replace(result, evidence=evidence, not_produced=(*result.not_produced, *explaining.not_produced))
+    found = explaining.attempt(what, find, None)
+    return result.adding(*([found] if found else []), *explaining.failed)
 
 
-def _with_location(result: ExerciseResult, judged: Judged, repairs: Repairs, explaining: Explaining) -> ExerciseResult:
-    """The result with the place where an edit makes all tests pass, if it names no known mistake."""
-    if result.known_mistake:
-        return result
-    explaining.begin()
-    location = explaining.attempt("where to look", functools.partial(repairs.location, judged), None)
-    return structs.replace(result, location=location, not_produced=(*result.not_produced, *explaining.not_produced))
-
-
-def _words_on_cells(result: ExerciseResult, judged: Judged, notebook: JudgedNotebook) -> str:
-    name = result.name
+def _words_on_cells(result: ExerciseResult, judged: Judged, notebook: JudgedNotebook) -> Finding | None:
+    name, words = result.name, ""
     if not result.started:
-        return cell_errors.of_names([name], notebook.cells, notebook.results).get(name, result.evidence)
-    if judged.place is not None and judged.final is not None:
+        words = cell_errors.of_names([name], notebook.cells, notebook.results).get(name, "")
+    elif judged.place is not None and judged.final is not None:
         number = later_cell(notebook, judged)
         uses = notebook.uses(name, ())
         words = cell_errors.changed_later(name, uses, None if number is None else notebook.cells[number])
@@ -186,9 +188,7 @@ def _words_on_cells(result: ExerciseResult, judged: Judged, notebook: JudgedNote
             or cell_errors.debugger_left_in(messages, notebook.cells)
             or cell_errors.defined_again(name, notebook.cells)
         )
-    else:
-        words = ""
-    return f"{result.evidence} {words}".strip()
+    return Finding("cells", evidence=words) if words else None
 
 
 class Judge:
@@ -267,7 +267,7 @@ class Judge:
             explained = _explained(material, judged, notebook, explaining)
             frames.send(sock, FromJudge(marks=as_verdict(explained)))
             repairs = Repairs(material, notebook)
-            located = [_with_location(*pair, repairs, explaining) for pair in zip(explained, judged, strict=True)]
+            located = list(_located(explained, judged, repairs, explaining))
             if task.for_page:
                 explaining.attempt("what display cells show", notebook.show, None)
             return as_verdict(located)
@@ -280,10 +280,8 @@ def _verdict(
     ready_made: Mapping[str, Sequence[str]],
 ) -> Verdict:
     """The results in the order of the task, with mentions of ready-made functions, and the cells' output."""
-
-    def with_mentions(result: ExerciseResult) -> ExerciseResult:
-        listed = ready_made[result.name] if result.score else ()
-        return structs.replace(result, mentions=mentions(task.cells, result.name, listed))
-
-    found = {result.name: with_mentions(result) for result in results}
+    found = {
+        one.name: one.adding(*mentions(task.cells, one.name, ready_made[one.name] if one.score else ()))
+        for one in results
+    }
     return Verdict(tuple(found[exercise.name] for exercise in task.exercises), tuple(_readable(cells)))

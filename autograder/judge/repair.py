@@ -22,7 +22,7 @@ from autograder.judge.attempt import Attempt, attempt
 from autograder.judge.explaining import Judged
 from autograder.judge.material import Material
 from autograder.judge.notebook import JudgedNotebook
-from autograder.report import Location
+from autograder.report import Finding
 from autograder.testing.callbacks import Questions
 from autograder.testing.cell_errors import defines
 from autograder.testing.functions import AnsweredCall, has_chance
@@ -68,7 +68,7 @@ class Repairs:
         self._material, self._notebook = material, notebook
         self._left = SUBMISSION_SECONDS
 
-    def location(self, judged: Judged) -> Location | None:
+    def place(self, judged: Judged) -> Finding | None:
         """Where an edit makes all of an exercise's tests pass; None if there is none, or it would reveal too much."""
         if judged.best.full or judged.best.ready_made or not judged.best.started:
             return None
@@ -87,7 +87,7 @@ class Repairs:
         edit, text = found[0]
         if _has_hidden_number(edit, cell.source, judged.best.calls):
             return None
-        return _as_location(cell, edit, text)
+        return _as_finding(cell, edit, text)
 
     def _cell(self, judged: Judged) -> ParsedCell | None:
         """The cell that defines the exercise in the state that counts."""
@@ -230,11 +230,19 @@ def _sizes(call: Call) -> Iterator[int]:
             yield value
 
 
-def _as_location(cell: ParsedCell, edit: Edit, text: str) -> Location:
+def _as_finding(cell: ParsedCell, edit: Edit, text: str) -> Finding:
     """The place of an edit. The part is left out where it would be the whole answer."""
     tells = edit.kind in ONLY_THE_LINE or sum(1 for _ in cell.statements) <= 1
     part = "" if tells else shortened(edit.part)
     code = shortened(cell.lines[edit.lines[0] - 1].strip())
     before, after = cell.source.splitlines(), text.splitlines()
     repaired = [line.strip() for line in after if line not in before] if edit.kind != "statement" else [LEFT_OUT]
-    return Location(edit.lines, code, part, edit.kind, QUESTIONS[edit.kind], " / ".join(repaired)[:MAX_REPAIRED])
+    return Finding(
+        "place",
+        edit.kind,
+        hint=QUESTIONS[edit.kind],
+        lines=edit.lines,
+        code=code,
+        part=part,
+        repaired=" / ".join(repaired)[:MAX_REPAIRED],
+    )

@@ -10,9 +10,8 @@ from dataclasses import replace
 from msgspec import structs
 
 from autograder.course.assignments import Exercise
-from autograder.diagnosis.naming import Diagnosis
 from autograder.judge.attempt import Attempt
-from autograder.report import ExerciseResult, State, TestMessage, TestResult
+from autograder.report import ExerciseResult, Finding, State, TestMessage, TestResult
 from autograder.testing.student_errors import BY_HAND, Stopped
 from autograder.testing.suite import VALUE_ORDER, Outcome
 from autograder.testing.values.core.comparing import digest
@@ -33,11 +32,11 @@ def bare_result(exercise: Exercise, best: Attempt) -> ExerciseResult:
     return _result(exercise, best, [NO_MESSAGE if outcome.error else "" for outcome in outcomes], None)
 
 
-def as_result(exercise: Exercise, best: Attempt, known: Diagnosis | None, *, is_hidden: bool) -> ExerciseResult:
+def as_result(exercise: Exercise, best: Attempt, known: Finding | None, *, is_hidden: bool) -> ExerciseResult:
     """The result of an exercise, judged by hidden or by visible tests."""
     outcomes = _counted(exercise, best)
     # The hint of a known mistake is the question, and tests ask none of their own.
-    asks = known is None or not known.cause.hint or not known.is_certain
+    asks = known is None or not known.hint or not known.is_certain
     messages = _of_hidden_tests(outcomes, asks) if is_hidden else _of_visible_tests(outcomes, asks)
     return _result(exercise, best, messages, known)
 
@@ -53,7 +52,7 @@ def _counted(exercise: Exercise, best: Attempt) -> Sequence[Outcome]:
 
 
 def _result(
-    exercise: Exercise, best: Attempt, messages: Sequence[str | TestMessage], known: Diagnosis | None
+    exercise: Exercise, best: Attempt, messages: Sequence[str | TestMessage], known: Finding | None
 ) -> ExerciseResult:
     outcomes = _counted(exercise, best)
     points = shares([outcome.test.weight for outcome in outcomes], exercise.points)
@@ -62,10 +61,8 @@ def _result(
         tuple(map(_as_test_result, outcomes, points, messages)),
         exercise.points,
         best.started or best.ready_made is not None,
-        known.cause if known else None,
         tuple(sorted(best.asked)),
-        evidence=known.evidence if known else "",
-        known_mistake=known is not None and not known.is_relation,
+        findings=(known,) if known else (),
     )
 
 

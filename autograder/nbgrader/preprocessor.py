@@ -98,7 +98,8 @@ class Mark(NbGraderPreprocessor):
             if grade_id(cell) in graded and cell.cell_type == "code":
                 exercise = graded[grade_id(cell)]
                 data = {"text/plain": f"{exercise.score:.15g}", "text/html": rubric.as_html(exercise)}
-                metadata = {REPAIRED: exercise.location.repaired} if exercise.location else {}
+                place = exercise.first("place")
+                metadata = {REPAIRED: place.repaired} if place else {}
                 cell.outputs = [_output("execute_result", data=data, metadata=metadata, execution_count=None)]
         nb.metadata[STORED] = dict(context.metadata)
         history.store(assignment.root, context.submission, context.digests, marked.report)

@@ -19,8 +19,7 @@ from autograder.nbgrader.gradebook_rows import course_cells, points_of, task_wit
 from autograder.nbgrader.history import Entry
 from autograder.nbgrader.outcomes import SMALL, suite_digest
 from autograder.nbgrader.totals import assign_penalties
-from autograder.report import Report
-from autograder.reports.marks_file import report_of
+from autograder.report import Report, report_of
 from autograder.reports.plain_text import points
 from autograder.submission import Submission, python_in
 from autograder.text import shown_name
@@ -92,8 +91,8 @@ def _exercises(now: Entry, report: Report | None, questions: Collection[str]) ->
         else:
             failed = [test.sentence for test in result.tests if test.state != "passed"]
             reason = result.diagnosis or "; ".join(failed[:1])
-            if result.location:
-                reason += f"; right with line {result.location.lines[0]} as `{result.location.repaired}`"
+            if place := result.first("place"):
+                reason += f"; right with line {place.lines[0]} as `{place.repaired}`"
         yield f"  {name}: {points(score)} of {points(most)}, {reason}"
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from autograder.report import ExerciseResult, Location, Report
+from autograder.report import ExerciseResult, Finding, Report
 from autograder.reports.roster import NOTHING
 from autograder.reports.shared_answers import SharedAnswer, shared_answers
 
@@ -244,15 +244,15 @@ def _mistakes(graded: list[Report], causes: Causes) -> Iterator[MistakeCount]:
 
 def _places(graded: list[Report]) -> Iterator[MistakeCount]:
     """Students without a known mistake, by the kind of edit that repairs their code."""
-    found: dict[tuple[str, str], list[tuple[str, Location]]] = {}
+    found: dict[tuple[str, str], list[tuple[str, Finding]]] = {}
     for report in graded:
         for e in report.exercises:
-            if e.location and not e.known_mistake:
-                found.setdefault((e.name, e.location.kind), []).append((report.student, e.location))
+            for place in [] if e.first("known mistake") else e.of("place"):
+                found.setdefault((e.name, place.name), []).append((report.student, place))
     for (exercise, kind), places in found.items():
-        ((line, _),) = Counter(location.lines[0] for _, location in places).most_common(1)
+        ((line, _),) = Counter(place.lines[0] for _, place in places).most_common(1)
         students = tuple(student for student, _ in places)
-        yield MistakeCount(f"{kind} in line {line}", exercise, len(places), places[0][1].question, students)
+        yield MistakeCount(f"{kind} in line {line}", exercise, len(places), places[0][1].hint, students)
 
 
 def _again(by_exercise: Mapping[str, list[str]], exercise: str) -> tuple[tuple[str, int], ...]:
@@ -268,7 +268,7 @@ def _alike(graded: list[Report]) -> Iterator[Alike]:
     for report in graded:
         for e in report.exercises:
             failed = tuple((test.name, test.message) for test in e.tests if test.state == "failed")
-            if failed and not e.diagnosis and not e.location:
+            if failed and not e.diagnosis and not e.first("place"):
                 found.setdefault((e.name, failed), []).append(report.student)
     for (exercise, failed), students in sorted(found.items(), key=lambda group: -len(group[1])):
         if len(students) > 1:

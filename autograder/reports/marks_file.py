@@ -8,10 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
-from msgspec import structs
 
 from autograder.errors import AutograderError
-from autograder.report import Cause, ExerciseResult, Report
+from autograder.report import Report, report_of
 from autograder.text import shown_name
 
 CSV_HEAD = ("student", "assignment", "exercise", "score", "max_score", "started", "diagnosis", "problem")
@@ -46,31 +45,6 @@ def _read(path: Path) -> list[Report]:
         raise AutograderError(f"{path} holds no marks ({error}). Write it with `autograder grade ... --json`") from None
 
 
-def report_of(entry: dict[str, object]) -> Report:
-    """The report that `Report.to_dict` was made from. Raises `ValueError` that names an invalid key."""
-    report = msgspec.convert(entry, Report)
-    diagnosed = msgspec.convert(entry, _Diagnosed).exercises
-    exercises = tuple(map(_with_cause, report.exercises, diagnosed))
-    failed = entry.get("status") == "failed" and not report.reason
-    return structs.replace(report, exercises=exercises, reason="no reason given" if failed else report.reason)
-
-
-class _Diagnosis(msgspec.Struct):
-    """The diagnosis in an exercise's entry."""
-
-    diagnosis: str | None
-    hint: str = ""
-
-
-class _Diagnosed(msgspec.Struct):
-    exercises: list[_Diagnosis]
-
-
-def _with_cause(result: ExerciseResult, entry: _Diagnosis) -> ExerciseResult:
-    """The result with its cause, which the file has as `diagnosis` and `hint`."""
-    return structs.replace(result, cause=Cause(entry.diagnosis, entry.hint)) if entry.diagnosis else result
-
-
 def exercises_as_csv(reports: Sequence[Report]) -> str:
     """A row for each exercise. A submission that could not be graded is one row with the reason."""
     return as_csv(CSV_HEAD, (row for report in reports for row in _rows(report)))
@@ -81,7 +55,16 @@ def _rows(report: Report) -> Iterator[tuple[object, ...]]:
         yield report.student, report.assignment, "", "", report.max_score, "", "", report.reason
     for e in report.exercises:
         started = "yes" if e.started else "no"
-        yield report.student, report.assignment, e.name, e.score, e.max_score, started, e.diagnosis or "", ""
+        yield (
+            report.student,
+            report.assignment,
+            e.name,
+            e.score,
+            e.max_score,
+            started,
+            e.diagnosis or "",
+            "",
+        )
 
 
 def as_csv(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

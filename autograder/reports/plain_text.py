@@ -44,27 +44,20 @@ def notes(result: ExerciseResult) -> list[str]:
             f"Your code calls {names}. Here it was judged with the right one in its place, so a mistake there "
             "costs nothing here."
         )
-    if result.mentions:
+    if mentioned := ", ".join(one.name for one in result.of("mention")):
         found.append(
-            f"The cell mentions the ready-made {', '.join(result.mentions)}, but no call of it was noticed. "
+            f"The cell mentions the ready-made {mentioned}, but no call of it was noticed. "
             "A person should look at it. This does not change the mark."
         )
-    if result.not_produced:
-        found.append(f"The grader could not produce {', '.join(result.not_produced)}. This does not change the mark.")
+    if missing := ", ".join(one.name for one in result.of("not produced")):
+        found.append(f"The grader could not produce {missing}. This does not change the mark.")
     return found
 
 
 def looks_like(result: ExerciseResult) -> str:
     """The diagnosis in words: a known mistake by name, the evidence, and a hint; empty without a diagnosis."""
-    name = mistake_in(result).replace("-", " ")
-    known = f"Known mistake: {name}." if name else ""
-    return " ".join(filter(None, (known, result.evidence, result.hint)))
-
-
-def mistake_in(result: ExerciseResult) -> str:
-    """The name of the known mistake in the diagnosis; empty if it is a relation."""
-    is_known = result.known_mistake or not result.evidence
-    return (result.diagnosis or "") if is_known else ""
+    known = [f"Known mistake: {one.name.replace('-', ' ')}." for one in result.of("known mistake")]
+    return " ".join(filter(None, (*known, result.evidence, result.hint)))
 
 
 def as_text(result: ExerciseResult) -> str:
@@ -75,6 +68,5 @@ def as_text(result: ExerciseResult) -> str:
             lines.append(f"  {MARKS[test.state]:<12} {test.sentence} ({points(test.score)}/{points(test.max_score)})")
             if test.message:
                 lines.append(f"               {test.message}")
-    if result.location:
-        lines.append(f"  {result.location}")
+    lines += [f"  {place.where}" for place in result.of("place")]
     return "\n".join(lines)

@@ -20,7 +20,7 @@ def as_html(result: ExerciseResult) -> str:
     """The result as HTML: summary, notes, table with points, and picture."""
     head = paragraph(f"<strong>{escape(summary(result))}</strong>")
     more = "".join(paragraph(escape(note)) for note in notes(result))
-    where = paragraph(with_code(str(result.location))) if result.location else ""
+    where = "".join(paragraph(with_code(place.where)) for place in result.of("place"))
     shown = head + more + (table(result, with_points=True) if result.started else "") + where + _picture(result)
     return block(shown, f"Result of {result.name}")
 

@@ -20,7 +20,6 @@ from autograder.course.content import Visible, visible_around
 from autograder.errors import SubmissionError
 from autograder.reading import read_bytes
 from autograder.reports.html import block, paragraph, with_code
-from autograder.reports.plain_text import mistake_in
 from autograder.student.check_result import DONE, NOT_DONE, CheckResult, bar_parts
 from autograder.text import printable
 
@@ -62,8 +61,8 @@ def remember(checked: CheckResult, folder: Path) -> None:
     path = path_of(folder, checked.visible.assignments())
     records = recorded(path)
     before = records.get(result.name, CheckRecord())
-    met = [] if checked.culprit else [mistake_in(result)]
-    records[result.name] = CheckRecord(checked.passed, list(dict.fromkeys(filter(None, (*before.mistakes, *met)))))
+    met = [] if checked.culprit else [one.name for one in result.of("known mistake")]
+    records[result.name] = CheckRecord(checked.passed, list(dict.fromkeys((*before.mistakes, *met))))
     if records[result.name] != before or not path.exists():
         new = path.with_name(f"{FILE}.{os.getpid()}")
         try:

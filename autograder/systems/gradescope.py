@@ -221,7 +221,7 @@ def as_gradescope(report: Report, visibility: str = "visible", messages: bool = 
 
 
 def _summary(exercise: ExerciseResult) -> str:
-    where = [str(exercise.location)] if exercise.location else []
+    where = [place.where for place in exercise.of("place")]
     return "\n".join([plain_text.summary(exercise), *plain_text.notes(exercise), *where])
 
 

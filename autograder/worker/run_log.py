@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from autograder.report import Report
-from autograder.reports.marks_file import report_of
+from autograder.report import Report, report_of
 from autograder.submission import Submission
 
 

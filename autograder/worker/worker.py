@@ -19,7 +19,7 @@ from autograder.course import content
 from autograder.course.assignments import Assignment, Course, Exercise
 from autograder.errors import CourseError, MachineError
 from autograder.messages import CourseSetting, FromJudge, Opened, Preparation
-from autograder.report import ExerciseResult, Report, Verdict
+from autograder.report import ExerciseResult, Finding, Report, Verdict
 from autograder.task import Marked, Task, failed, newer_python
 from autograder.text import shown_name
 from autograder.worker.verdict import BadVerdict, read_message
@@ -228,16 +228,13 @@ def _open_notebook(judge: Child, notebooks: FreshChildren, ends_at: float) -> No
 
 def _log_for_a_person(report: Report) -> None:
     for one in report.exercises:
-        if one.mentions:
+        said = [f"the grader could not produce {missing.name}" for missing in one.of("not produced")]
+        if mentioned := ", ".join(mention.name for mention in one.of("mention")):
+            said.insert(0, f"the cell mentions the ready-made {mentioned}, but no call of it was noticed")
+        for what in said:
             log.warning(
-                "%s, %s, %s: the cell mentions the ready-made %s, but no call of it was noticed. The mark stands.",
-                shown_name(report.student), report.assignment, one.name, ", ".join(one.mentions),
-            )  # fmt: skip
-        for what in one.not_produced:
-            log.warning(
-                "%s, %s, %s: the grader could not produce %s. The mark stands.",
-                shown_name(report.student), report.assignment, one.name, what,
-            )  # fmt: skip
+                "%s, %s, %s: %s. The mark stands.", shown_name(report.student), report.assignment, one.name, what
+            )
 
 
 def _as_lost(error: Exception) -> Exception:
@@ -253,9 +250,8 @@ def _as_lost(error: Exception) -> Exception:
 
 def _without(missing: str, marks: Verdict, error: Exception) -> Verdict:
     """The verdict of a judge that was lost after it had sent marks. missing: what it still had to make"""
-    reason = f"{missing} ({_as_lost(error)!s:.200})"
-    exercises = (structs.replace(one, not_produced=(*one.not_produced, reason)) for one in marks.exercises)
-    return structs.replace(marks, exercises=tuple(exercises))
+    lost = Finding("not produced", f"{missing} ({_as_lost(error)!s:.200})")
+    return structs.replace(marks, exercises=tuple(one.adding(lost) for one in marks.exercises))
 
 
 def _with_points(exercise: Exercise) -> Exercise:

@@ -8,8 +8,8 @@ import nbformat
 import pytest
 
 from autograder.authoring import course_check
-from autograder.authoring.findings import once
 from autograder.authoring.generated_files import sync
+from autograder.authoring.problems import once
 from autograder.authoring.sample_class import fill, hand_in
 from autograder.course import time_limit
 from autograder.course.assignments import Course
@@ -92,15 +92,15 @@ def course(tmp_path):
 
 
 @pytest.fixture
-def findings(course, monkeypatch):
-    """A function that lists all blocking findings; grading in the sandbox is left to other tests."""
+def problems(course, monkeypatch):
+    """A function that lists all blocking problems; grading in the sandbox is left to other tests."""
     monkeypatch.setattr(course_check, "stubs_and_solutions", lambda *_: ())
 
-    def findings():
+    def problems():
         found = course_check._all(Course(course.root).assignment(NAME), None)
         return [str(one).replace(f"{course.root}/", "") for one in once(list(found)) if one.blocks]
 
-    return findings
+    return problems
 
 
 BEFORE = "    test_two"
@@ -139,14 +139,14 @@ BEFORE = "    test_two"
         ("hint.toml", "", 'nudgge = "?"', "hint.toml: 'mean'", "there is no 'nudgge' in a hint"),
     ]),
 )  # fmt: skip
-def test_slip_in_a_file_is_reported_with_its_place(course, findings, monkeypatch, file, old, new, where, what):
+def test_slip_in_a_file_is_reported_with_its_place(course, problems, monkeypatch, file, old, new, where, what):
     monkeypatch.setattr(time_limit, "LOADING_SECONDS", 2.0)
     monkeypatch.setattr(course_check, "SUITE_SECONDS", 2.0)
     path = course.folder / NAME / "mean" / file
     text = path.read_text() if old else ""
     assert old in text
     path.write_text(text.replace(old, new) if old else new)
-    first, *others = findings()
+    first, *others = problems()
     assert first.startswith(f"{FOLDER}/{where}: ") and what in first, first
     assert first.count(FOLDER) == 1 and first[-1] in ".?"
     assert not [one for one in others if "test_raises" in one]
@@ -185,13 +185,13 @@ ASSERTS, LOOP = "\nassert mean([1, 3]) == 2", f"\n{ENDLESS}"
          f"{NOTEBOOK}: cell 'mean'", "2 cells have this id. Give each its own"),
     ]),
 )  # fmt: skip
-def test_slip_in_the_notebook_is_reported_with_its_cell(course, findings, monkeypatch, name, change, where, what):
+def test_slip_in_the_notebook_is_reported_with_its_cell(course, problems, monkeypatch, name, change, where, what):
     edit(course, name, change)
     monkeypatch.setattr(time_limit, "LOADING_SECONDS", 2.0)
     monkeypatch.setattr(local, "COURSE_SECONDS", 1.0)
     with contextlib.suppress(CourseError):  # with the same message
         list(sync(Course(course.root)))
-    first, *others = findings()
+    first, *others = problems()
     assert not others, others
     assert first.startswith(f"{where}: ") and what in first, first
 
@@ -233,10 +233,10 @@ def test_tests_that_judge_nothing_or_draw_anew_are_found(course):
     assert said.count("hidden_tests.py") == 1
 
 
-def test_expression_of_the_solution_in_a_hint_is_found(course, findings):
+def test_expression_of_the_solution_in_a_hint_is_found(course, problems):
     hint = 'nudge = "What?"\ncloser = "sum(numbers) / len(numbers)"\nsection = "1."\n'
     (course.folder / NAME / "mean" / "hint.toml").write_text(hint)
-    assert any("it gives 'sum(numbers) / len(numbers)' away" in one for one in findings())
+    assert any("it gives 'sum(numbers) / len(numbers)' away" in one for one in problems())
 
 
 ZERO = "def mean(numbers):\n    return sum(numbers) / len(numbers) if numbers else {}\n"
@@ -267,10 +267,10 @@ def test_wrong_solution_is_noticed_by_what_good_students_answer(course, tmp_path
     assert "your solution" not in said_by(course, "grade", "submitted", "--json", "marks.json")
 
 
-def test_invalid_notebook_is_reported_by_sync_and_check(course, findings):
+def test_invalid_notebook_is_reported_by_sync_and_check(course, problems):
     path = course.root / NOTEBOOK
     for text, why in ((path.read_text()[:300], "Input data was truncated"), ("[]", "Expected `object`, got `array`")):
         path.write_text(text)
         with pytest.raises(CourseError, match=rf"{NAME}\.ipynb: not a notebook"):
             list(sync(Course(course.root)))
-        assert findings() == [f"{NOTEBOOK}: the rest could not be checked: not a notebook ({why}). Fix this first."]
+        assert problems() == [f"{NOTEBOOK}: the rest could not be checked: not a notebook ({why}). Fix this first."]

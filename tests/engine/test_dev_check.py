@@ -64,7 +64,7 @@ def test_this_course_is_in_order(monkeypatch, names):
     found = list(course_check.check_course(COURSE, names))
     assert [one.name for one in found] == names
     for one in found:
-        assert one.findings == (), one.name
+        assert one.problems == (), one.name
         assert one.in_order
         assert one.about.startswith("in order: ")
 
@@ -222,7 +222,7 @@ def test_hidden_tests_that_do_not_match_the_notebook_are_reported(a1):
     assert any("'soft_max': a class is marked soft_max, and its folder is softmax. Give both" in line for line in found)
     (a1.content / "attention_scores" / "hidden_tests.py").unlink()
     (checked,) = course_check.check_course(Course(a1.root), [A1])
-    assert "attention_scores/hidden_tests.py: no such suite. Fix this first." in str(checked.findings[-1])
+    assert "attention_scores/hidden_tests.py: no such suite. Fix this first." in str(checked.problems[-1])
 
 
 def test_missing_wrong_and_revealing_hints_are_reported(a1):

@@ -90,7 +90,7 @@ def name_of(catalogue, code, inputs=(TABLE, OTHER), reference=right):
     """The name that the diagnosis gives to code."""
     calls = [AnsweredCall(call, answering({"f": code})(call)) for call in (Call("f", (x,)) for x in inputs)]
     found = diagnose(Hypotheses(catalogue, {"f": reference}, {}), "f", calls)
-    return found.cause.name if found else None
+    return found.name if found else None
 
 
 def test_tables_are_matched_as_tests_compare_them():

@@ -13,7 +13,7 @@ from autograder.course.assignments import Course
 from autograder.diagnosis.repair.cell import ParsedCell
 from autograder.diagnosis.repair.edits import edits
 from autograder.diagnosis.repair.questions import QUESTIONS
-from autograder.report import Location, Report
+from autograder.report import Finding, Report
 from tests.helpers.in_process import COURSE
 from tests.helpers.sandboxes import Marker, Sandbox
 from tests.helpers.selection import one_in
@@ -132,9 +132,9 @@ def graded(marker: Marker, *lines: str, before: str = "") -> Report:
     return report
 
 
-def location(report: Report) -> Location | None:
+def place(report: Report) -> Finding | None:
     (result,) = report.exercises
-    return result.location
+    return result.first("place")
 
 
 RIGHT = "return X - X.mean(axis=-1, keepdims=True)"
@@ -142,9 +142,9 @@ RIGHT = "return X - X.mean(axis=-1, keepdims=True)"
 
 def test_students_get_place_and_question_but_not_the_repair(marker):
     report = graded(marker, "# its mean", "mean = X.mean(axis=-1, keepdims=True)", "mean = mean + 1", "return X - mean")
-    found = location(report)
-    assert found and found.lines == (4,) and found.kind == "statement"
-    assert str(found).startswith("Look at line 4, `mean = mean + 1`: ")
+    found = place(report)
+    assert found and found.lines == (4,) and found.name == "statement"
+    assert found.where.startswith("Look at line 4, `mean = mean + 1`: ")
     assert found.repaired == "# left out"
     (exercise,) = report.to_dict()["exercises"]
     assert exercise["location"]["line"] == 4 and exercise["location"]["kind"] == "statement"
@@ -166,21 +166,21 @@ def test_place_is_found_where_no_answer_is_known_beforehand(sandbox, number, nam
     cells = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
     only = tuple(one for one in assignment.exercises if one.name == name)
     report, _ = Marker(assignment, sandbox).mark_cells("sam", cells, exercises=only)
-    assert location(report).part == wrong
+    assert place(report).part == wrong
 
 
 def test_right_and_untouched_answers_get_no_place(marker):
-    assert location(graded(marker, RIGHT)) is None
-    assert location(graded(marker, "raise NotImplementedError")) is None
+    assert place(graded(marker, RIGHT)) is None
+    assert place(graded(marker, "raise NotImplementedError")) is None
 
 
 def test_known_mistake_keeps_its_name_and_gets_no_place(marker):
     (result,) = graded(marker, "return X - X.mean()").exercises
-    assert result.known_mistake and result.location is None
+    assert result.first("known mistake") and not result.first("place")
 
 
 def test_part_that_would_reveal_the_answer_is_not_shown(marker):
-    found = location(graded(marker, "mean = X.mean(axis=-1, keepdims=True)", "return mean - X"))
+    found = place(graded(marker, "mean = X.mean(axis=-1, keepdims=True)", "return mean - X"))
     assert found and found.lines == (3,) and found.part == ""
 
 
@@ -199,15 +199,15 @@ def test_part_that_would_reveal_the_answer_is_not_shown(marker):
 def test_misbehaving_candidates_do_not_stop_the_search(marker, trap):
     lines = "if X is None:", f"    {trap}", "mean = X.mean(axis=-1, keepdims=True) + 1", "return X - mean"
     report = graded(marker, *lines)
-    found = location(report)
-    assert report.status == "graded" and report.exercises[0].not_produced == ()
+    found = place(report)
+    assert report.status == "graded" and not report.exercises[0].of("not produced")
     assert found and found.lines == (4,)
 
 
 def test_candidates_do_not_share_state(marker):
     """If candidates shared the list, any edit of the last line would pass."""
     lines = "kept.append(1)", "return X - X.mean(axis=-1, keepdims=True) - (len(kept) < 40)"
-    found = location(graded(marker, *lines, before="kept = []"))
+    found = place(graded(marker, *lines, before="kept = []"))
     assert found is None or "kept" in found.repaired or "True" in found.repaired or "- 0" in found.repaired
 
 
@@ -215,7 +215,7 @@ def test_lines_that_were_not_reached_use_up_no_edits(marker):
     """There are more edits of them than the search tries, before another name is put into the line that raises."""
     rest = ["print(centred.sum(axis=0), centred.sum(axis=-1))"] * 2
     lines = "mean = X.mean(axis=-1, keepdims=True)", "other = 'mean'", "centred = X - other", *rest, "return centred"
-    found = location(graded(marker, *lines))
+    found = place(graded(marker, *lines))
     assert found and found.lines == (4,) and found.part == "other"
 
 
@@ -223,15 +223,15 @@ def test_endless_code_gets_no_place(marker):
     """Although it would be right without the loop."""
     report = graded(marker, "while len(X.shape) == 2:", "    pass", RIGHT)
     assert report.exercises[0].score < report.exercises[0].max_score
-    assert location(report) is None
+    assert place(report) is None
 
 
 def test_cell_full_of_guesses_gets_no_place(marker):
     guesses = [f"guess_{n} = X - X.mean(axis=-1, keepdims=True) * {n}.5 - X.sum() * X.std()" for n in range(9)]
-    assert location(graded(marker, *guesses, "return guess_0 * 0 + X - X.mean(axis=-1, keepdims=True) + 1")) is None
+    assert place(graded(marker, *guesses, "return guess_0 * 0 + X - X.mean(axis=-1, keepdims=True) + 1")) is None
 
 
 def test_place_does_not_reveal_sizes_in_hidden_tests(marker):
     """Students must not be able to find out whether a row has five numbers."""
     report = graded(marker, "if X.shape[-1] == 6:", "    return X", RIGHT)
-    assert location(report) is None or "5" not in location(report).repaired
+    assert place(report) is None or "5" not in place(report).repaired

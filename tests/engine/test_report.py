@@ -9,7 +9,7 @@ import re
 
 import pytest
 
-from autograder.report import Cause, ExerciseResult, Report, TestResult
+from autograder.report import ExerciseResult, Finding, Report, TestResult
 from autograder.reports.class_statistics import class_statistics
 from autograder.reports.marks_file import read_marks
 from tests.helpers.classes import STRANGE
@@ -136,7 +136,7 @@ def test_low_scores_and_missing_submissions_need_attention():
 def made(student, assignment, **diagnoses):
     tests = (TestResult("test_values", "Values.", "failed", 0.0, 1.0, ""),)
     exercises = tuple(
-        ExerciseResult(name, tests, 1.0, cause=Cause(cause, cause) if cause else None)
+        ExerciseResult(name, tests, 1.0, findings=(Finding("relation", cause, hint=cause),) if cause else ())
         for name, cause in diagnoses.items()
     )
     return Report(student, assignment, exercises, 1.0)

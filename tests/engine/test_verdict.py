@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.report import Location
 from autograder.worker.verdict import BadVerdict, read_message
 from cellcage.protocol import frames
 from tools import fuzz, fuzz_changes
@@ -45,10 +44,10 @@ def test_valid_verdict_is_read_unchanged(honest):
     ("change", "reason"),
     [
         ({"tests": []}, "do not add up"),
-        ({"not_produced": ["x"] * 9}, "length <= 8"),
-        ({"mentions": ["x"] * 201}, "length <= 200"),
+        ({"findings": [{"kind": "mention"}] * 201}, "length <= 200"),
+        ({"findings": [{"kind": "guess"}]}, "Invalid enum value"),
         ({"picture": {"matrices": [[[1.0]]], "rows": ["a"], "columns": ["b", "c"], "boolean": False}}, "labels"),
-        ({"location": dict.fromkeys(Location.__struct_fields__, "") | {"lines": []}}, "length >= 1"),
+        ({"findings": [{"kind": "place"}]}, "a place without a line"),
     ],
 )
 def test_verdict_that_no_honest_judge_sends_is_refused(honest, change, reason):
@@ -65,11 +64,11 @@ def test_message_that_says_two_things_or_none_is_refused(honest):
 
 def test_long_texts_are_cut_and_kept_on_one_line(honest):
     first, *others = honest["exercises"]
-    changed = {"evidence": "a\nb" * 5_000, "cause": {"name": "x" * 9_000, "hint": ""}}
+    changed = {"findings": [{"kind": "relation", "name": "x" * 9_000, "evidence": "a\nb" * 5_000}]}
     printed = [{"printed": "a\n" * 20_000}, {}, {"rich": [["text/html", b"<b>"], ["image/png", b"GIF"]]}]
     verdict = {"exercises": [first | changed, *others], "cells": printed}
     found = read_message({"verdict": verdict}, EXERCISES, 3).verdict
-    assert len(found.exercises[0].evidence) == len(found.exercises[0].cause.name) == 4_000
+    assert len(found.exercises[0].evidence) == len(found.exercises[0].diagnosis) == 4_000
     assert found.cells[0].printed == "a\n" * 12_500
     assert found.cells[2].rich == (("text/html", b"<b>"),)
 

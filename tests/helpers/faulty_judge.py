@@ -134,7 +134,7 @@ SAYS = {
     "a score of NaN": changed(*TEST, "score", float("nan")),
     "a state of its own": changed(*TEST, "state", "excellent"),
     "a message that is none": changed(*TEST, "message", None),
-    "a cause that is another map": changed(*FIRST, "cause", {"a": 1}),
+    "findings that are a map": changed(*FIRST, "findings", {"a": 1}),
     "a picture with a hole": changed(*FIRST, "picture", {**PICTURE, "matrices": [[[]]]}),
     "a withdrawal": changed(*FIRST, "withdrawn", True),
     "no cells": changed("cells", []),

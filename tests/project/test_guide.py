@@ -12,7 +12,7 @@ from nbgrader.api import Gradebook
 
 from autograder.authoring.sample_class import fill, hand_in, mistake, model_answers
 from autograder.course.assignments import Course
-from autograder.report import Cause, ExerciseResult, Location, Report, TestResult
+from autograder.report import ExerciseResult, Finding, Report, TestResult
 from autograder.submission import grade_id
 from tests.conftest import ROOT
 from tests.helpers import places
@@ -115,13 +115,13 @@ def test_json_reference_explains_every_key():
     test = TestResult("test_shape", "The result has the shape of the input.", "passed", 0.25, 0.25, "")
     exercise = ExerciseResult("softmax", (test,), 0.25)
     failed = Report("ben", A1, (), 0.25, "scaled_dot_product.ipynb is empty")
-    place = Location((1,), "", "", "axis", "", "")
-    rare = {"cause": Cause("no-scaling", ""), "withdrawn": True, "not_produced": ("",), "mentions": ("f",)}
+    place, more = Finding("place", "axis", lines=(1,)), (Finding("mention", "f"), Finding("not produced"))
+    rare = structs.replace(exercise, findings=(place, *more), withdrawn=True)
     answered = structs.replace(test, answer="softmax(x) 0123456789abcdef")
     noticed = structs.replace(failed, notices=("two files",))
-    whole = (noticed, structs.replace(exercise, location=place, **rare), place, answered)
+    whole = (noticed.to_dict(), rare.to_dict(), rare.to_dict()["location"], answered.to_dict())
     page = (ROOT / "docs" / "reference-json.md").read_text()
     _, *sections, example = page.split("\n## ")
-    assert [set(KEYS.findall(section)) for section in sections] == [set(value.to_dict()) for value in whole]
+    assert [set(KEYS.findall(section)) for section in sections] == [set(keys) for keys in whole]
     reports = [Report("ada", A1, (exercise,), 0.25), failed]
     assert json.loads(example.split("```")[1].removeprefix("json")) == [report.to_dict() for report in reports]

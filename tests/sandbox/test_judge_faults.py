@@ -95,4 +95,4 @@ def test_judge_cannot_withdraw_an_exercise(marked):
 def test_fault_after_the_marks_keeps_the_marks(marked, fault):
     report = marked[0][" ".join(fault)]
     assert report.status == "graded" and report.score == report.max_score
-    assert all(one.not_produced[0].startswith(AFTER_MARKS[fault]) for one in report.exercises)
+    assert all(one.first("not produced").name.startswith(AFTER_MARKS[fault]) for one in report.exercises)

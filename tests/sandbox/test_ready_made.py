@@ -82,12 +82,12 @@ def {NAME}(query, key, value):
 {WEIGHTS}    return found[0], weights
 """
     report, _ = marker.mark_cells("x", [*model_answers(marker.assignment).values(), code])
-    assert report.exercises[-1].mentions == ("scaled_dot_product_attention",)
+    assert [one.name for one in report.exercises[-1].of("mention")] == ["scaled_dot_product_attention"]
     assert report.score == report.max_score
     assert report.to_dict()["exercises"][-1]["mentions"] == ["scaled_dot_product_attention"]
     assert "mentions the ready-made scaled_dot_product_attention" in " ".join(notes(report.exercises[-1]))
     assert "the cell mentions the ready-made scaled_dot_product_attention" in caplog.text
-    assert not any(exercise.mentions for exercise in report.exercises[:-1])
+    assert not any(exercise.of("mention") for exercise in report.exercises[:-1])
 
 
 def test_code_that_rejects_dispatch_modes_keeps_its_points(marker):

@@ -13,8 +13,8 @@ NO_JUDGE = "it could not judge the mistake"
 
 
 @dataclass(frozen=True)
-class Finding:
-    """A problem. `cell` is a cell of a notebook, a test, a mistake or an exercise; empty for a whole file.
+class Problem:
+    """What an author should mend. cell: of a notebook; or a test, a mistake, an exercise; empty for a whole file
 
     blocks: it must be fixed before release; False for parts that are not written yet
     """
@@ -35,7 +35,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Checked:
-    """One assignment's findings, with a summary in `about`.
+    """One assignment's problems, with a summary in `about`.
 
     named: how many known mistakes the visible tests name, in words
     printed: the lines that the course's code printed, once
@@ -43,24 +43,24 @@ class Checked:
 
     name: str
     about: str
-    findings: tuple[Finding, ...]
+    problems: tuple[Problem, ...]
     named: str = ""
     printed: tuple[str, ...] = ()
 
     @property
     def in_order(self) -> bool:
-        """True if no finding prevents its release to students."""
-        return not any(finding.blocks for finding in self.findings)
+        """True if no problem prevents its release to students."""
+        return not any(problem.blocks for problem in self.problems)
 
 
-def once(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Each finding once; that something could not be checked or graded only if no other finding gives the reason.
+def once(problems: Sequence[Problem]) -> Iterator[Problem]:
+    """Each problem once; that something could not be checked or graded only if no other problem gives the reason.
 
-    A test that could not judge several mistakes, or not even the solution, is one finding.
+    A test that could not judge several mistakes, or not even the solution, is one problem.
     """
-    for number, one in enumerate(findings):
-        before = findings[:number]
-        of_test = [other for other in findings if (other.path, other.cell) == (one.path, one.cell)]
+    for number, one in enumerate(problems):
+        before = problems[:number]
+        of_test = [other for other in problems if (other.path, other.cell) == (one.path, one.cell)]
         said = one in before
         if one.what.startswith((UNCHECKED, UNGRADED)):
             why = one.what.removeprefix(UNCHECKED).removeprefix(UNGRADED)
@@ -71,9 +71,9 @@ def once(findings: Sequence[Finding]) -> Iterator[Finding]:
             yield one
 
 
-def _unusable(finding: Finding) -> str:
+def _unusable(problem: Problem) -> str:
     """Why a file cannot be used; if it can, a text that nothing contains."""
-    return finding.what.removeprefix(UNUSABLE) if finding.what.startswith(UNUSABLE) else "\0"
+    return problem.what.removeprefix(UNUSABLE) if problem.what.startswith(UNUSABLE) else "\0"
 
 
 def named(error: Exception, otherwise: Path) -> tuple[Path, str]:
