@@ -76,7 +76,7 @@ def report(
     csv: Annotated[Path | None, Option(help="Write a table.")] = None,
     json_file: Annotated[Path | None, Option("--json", help="Write JSON.")] = None,
     roster: Roster = None,
-    submitted: Annotated[Path | None, Option(help="With --html: submissions, for an example of each mistake.")] = None,
+    submitted: Annotated[Path | None, Option(help="With --html: submissions, for examples and equal work.")] = None,
     feedback: Annotated[Path | None, Option(help="With --html: feedback pages, to link to.")] = None,
     gradebook: Annotated[bool, Option("--gradebook", help="With --html: add late work and manual grades.")] = False,
 ) -> None:

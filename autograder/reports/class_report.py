@@ -16,9 +16,10 @@ from rich.table import Table
 from rich.text import Text
 
 from autograder.course.assignments import find_course
-from autograder.errors import SubmissionError
+from autograder.errors import CourseError, SubmissionError
 from autograder.report import Report
 from autograder.reports.class_statistics import AssignmentRate, MistakeCount, bin_names
+from autograder.reports.equal_work import Code, equal_work, written_by_the_course
 from autograder.reports.marks_file import as_csv
 from autograder.reports.plain_text import points
 from autograder.reports.roster import with_absent
@@ -46,12 +47,14 @@ class Beside:
     pages: addresses of feedback pages by (assignment, student)
     samples: code by (assignment, exercise, student)
     remarks: the gradebook's remarks on late work and manual grades, by (assignment, student)
+    equal: students whose code is equal apart from names, see `equal_work`
     """
 
     scores: Mapping[tuple[str, str], float | None] = field(default_factory=dict)
     pages: Mapping[tuple[str, str], str] = field(default_factory=dict)
     samples: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
     remarks: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    equal: Mapping[str, Sequence[tuple[str, Sequence[str]]]] = field(default_factory=dict)
 
     def messages_in(self, assignment: str) -> list[tuple[str, str]]:
         """The gradebook's remarks on an assignment, as (student, remark)."""
@@ -85,8 +88,27 @@ def what_is_beside(
     whole = with_absent(reports, everybody)
     scores = {(report.assignment, report.student): None if report.reason else report.score for report in whole}
     pages = dict(_pages(whole, feedback, page.resolve().parent)) if feedback else {}
-    samples = dict(_samples(reports, submitted)) if submitted else {}
-    return Beside(scores, pages, samples, notes)
+    sources = list(_sources(reports, submitted)) if submitted else []
+    lost = {
+        (report.assignment, one.name, report.student)
+        for report in reports
+        for one in report.exercises
+        if one.score < one.max_score
+    }
+    # Comments are left out of samples, since they may hold a student's name.
+    samples = {place: _sample(source) for place, source in sources if place in lost}
+    return Beside(scores, pages, samples, notes, _equal(sources) if sources else {})
+
+
+def _equal(sources: Sequence[tuple[Code, str]]) -> Mapping[str, Sequence[tuple[str, Sequence[str]]]]:
+    """`equal_work` in the course's own assignments, whose model answers are known."""
+    try:
+        assignments = find_course().assignments()
+    except CourseError:
+        return {}
+    present = {assignment for (assignment, _, _), _ in sources} & assignments.keys()
+    known = set[str]().union(*(written_by_the_course(assignments[name]) for name in present))
+    return equal_work(((code, source) for code, source in sources if code[0] in present), known)
 
 
 def _pages(reports: Sequence[Report], feedback: Path, place: Path) -> Iterator[tuple[tuple[str, str], str]]:
@@ -99,12 +121,12 @@ def _pages(reports: Sequence[Report], feedback: Path, place: Path) -> Iterator[t
             yield (report.assignment, report.student), quote(os.path.relpath(path, place))
 
 
-def _samples(reports: Sequence[Report], submitted: Path) -> Iterator[tuple[tuple[str, str, str], str]]:
-    """The code of exercises that lost marks, as text. Comments are left out, since they may hold a student's name."""
+def _sources(reports: Sequence[Report], submitted: Path) -> Iterator[tuple[Code, str]]:
+    """The code of exercises that were started, as text."""
     for report in reports:
-        lost = {one.name for one in report.exercises if one.started and one.score < one.max_score}
+        started = {one.name for one in report.exercises if one.started}
         folder = submitted / report.student / report.assignment
-        if not lost or not _is_below(folder, submitted):
+        if not started or not _is_below(folder, submitted):
             continue
         for path in sorted(folder.glob("*.ipynb"))[:NOTEBOOKS]:
             try:
@@ -112,8 +134,8 @@ def _samples(reports: Sequence[Report], submitted: Path) -> Iterator[tuple[tuple
             except SubmissionError:
                 continue
             for cell in cells:
-                if cell.grade_id in lost and cell.cell_type == "code":
-                    yield (report.assignment, cell.grade_id, report.student), _sample(cell.source)
+                if cell.grade_id in started and cell.cell_type == "code":
+                    yield (report.assignment, cell.grade_id, report.student), cell.source
 
 
 def _is_below(folder: Path, root: Path) -> bool:
