@@ -41,7 +41,7 @@ def find_submissions(paths: list[Path], course: Course, only: str | None = None)
 def _single(path: Path, course: Course, only: str | None) -> Submission:
     """One notebook. The option, the folder or the file name gives its assignment; the folder gives its student."""
     folder = Path(os.path.abspath(path)).parent  # resolves `..` but no links
-    names = course.assignments()
+    names = course.assignments
     assignment = course.of_notebook(path.name)
     name = only or (folder.name if folder.name in names else assignment.name if assignment else None)
     if name is None:
@@ -54,7 +54,7 @@ def _single(path: Path, course: Course, only: str | None) -> Submission:
 
 
 def _in_folder(folder: Path, course: Course) -> Iterator[Submission]:
-    folder, names = Path(os.path.abspath(folder)), course.assignments()  # so that `.` has a name
+    folder, names = Path(os.path.abspath(folder)), course.assignments  # so that `.` has a name
     if folder.name in names:  # STUDENT/ASSIGNMENT itself
         yield submission_in(folder.parent.name, folder, names[folder.name])
         return
@@ -63,7 +63,7 @@ def _in_folder(folder: Path, course: Course) -> Iterator[Submission]:
         for child in work:
             yield submission_in(folder.name, child, names[child.name])
         return
-    broken, closed = course.broken(), dict(closed_folders(folder))
+    broken, closed = course.broken, dict(closed_folders(folder))
     handed_in = dict[str, Assignment]()
     for student in (child for child in children if child.name not in closed):
         for child in sorted(student.iterdir()):

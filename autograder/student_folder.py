@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from autograder.course.assignments import CHECK, Assignment, Course
-from autograder.course.releases import digests_of, text_digest
+from autograder.course.assignments import CHECK, Assignment
+from autograder.course.digests import digests_of, text_digest
 from autograder.errors import CourseError, SubmissionError
 from autograder.reading import read_bytes
 from autograder.submission import (
@@ -275,7 +275,7 @@ def of_another(name: str, cells: Cells, assignment: Assignment) -> str:
     with contextlib.suppress(CourseError):  # reported when the assignment is graded
         if not found.isdisjoint(exercise.name for exercise in assignment.exercises):
             return ""
-        for other in Course(assignment.root, assignment.course_folder).assignments().values():
+        for other in assignment.course.assignments.values():
             names = {exercise.name for exercise in other.exercises}
             if names and names <= found:
                 cells_of = f"the cells of {other.name}, and none of {assignment.name}"

@@ -207,7 +207,7 @@ def growth(small: Timed, few: int, course: Course, many: int) -> list[str]:
 def of_each(folder: Path) -> list[str]:
     """Measure the cost of one more right submission of each assignment with one worker, without start-up."""
     course, cost = Course(ROOT), {}
-    for name, assignment in course.assignments().items():
+    for name, assignment in course.assignments.items():
         seconds = []
         for count in (FEW, MORE):
             submitted = folder / f"{name}-{count}"

@@ -47,7 +47,7 @@ def picture(assignment: Assignment, cell: str) -> bytes:
 def main(names: list[str]) -> None:
     """Write the pictures of these assignments, or of all."""
     course = Course(ROOT)
-    for name in course.assignments():
+    for name in course.assignments:
         short = name.partition("_")[0]
         if short in CELLS and (not names or short in names):
             path = ROOT / "docs" / f"best-{short}.png"

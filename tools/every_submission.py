@@ -58,7 +58,7 @@ def _text(code: Any, exercise: str) -> str:
 def main(folder: str) -> None:
     """Write the class into `folder`, as nbgrader lays it out."""
     count = 0
-    for assignment in Course(ROOT).assignments().values():
+    for assignment in Course(ROOT).assignments.values():
         answers = model_answers(assignment)
         for student, exercise, code in every_answer(assignment):
             hand_in(fill(assignment.released, answers | {exercise: code}), Path(folder), student, assignment)

@@ -28,7 +28,7 @@ SOURCES = ("author", "list", "slip", "walk")
 def outcome(worker: Worker, assignment: Assignment, wrong: WrongCode) -> dict[str, object]:
     """The result of one wrong answer, as values for JSON."""
     notebook = fill(assignment.released, model_answers(assignment) | {wrong.exercise: wrong.code})
-    task = Task("wrong", assignment.name, assignment.version()).of(
+    task = Task("wrong", assignment.name, assignment.version).of(
         code_cells(NotebookFile.of(notebook.cells), assignment.locked_cells)
     )
     began = time.monotonic()
@@ -65,7 +65,7 @@ def main(out: str, *names: str, every: int = 1) -> None:
     """Write a line of JSON for each answer to the file `out`."""
     course, counts, seconds = Course(ROOT), Counter[str](), 0.0
     with open(out, "w") as file, one_worker(course) as worker:
-        for assignment in course.assignments().values():
+        for assignment in course.assignments.values():
             if names and not assignment.name.startswith(names):
                 continue
             for wrong in [one for source in SOURCES for one in wrong_code_of(assignment, source)][::every]:

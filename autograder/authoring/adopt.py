@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from autograder.authoring.course_check import mark
 from autograder.authoring.empty_tests import always_true_cells
 from autograder.course.assignments import Assignment, Course
-from autograder.course.source_notebook import SourceNotebook, notebook_at
+from autograder.course.source_notebook import SourceNotebook
 from autograder.errors import CourseError, SubmissionError
 from autograder.submission import read_notebook
 from autograder.worker.worker import Worker, one_worker
@@ -41,7 +41,7 @@ class Adopted:
 def adopt(course: Course) -> Iterator[Adopted]:
     """What works, is lost and is gained, for each folder in source/."""
     with one_worker(course) as worker:
-        for name in course.names():
+        for name in course.names:
             try:
                 assignment = course.assignment(name)
                 yield _adopted(assignment, worker)
@@ -51,7 +51,7 @@ def adopt(course: Course) -> Iterator[Adopted]:
 
 def _adopted(assignment: Assignment, worker: Worker) -> Adopted:
     found = Adopted(f"{assignment.name}/{assignment.notebook.name}")
-    notebook, tests = notebook_at(assignment.notebook), assignment.assert_cells
+    notebook, tests = assignment.source, assignment.assert_cells
     points = sum(assignment.graded_cells[cell.grade_id] for cell in tests.values())
     hidden = sum(bool(cell.hidden) for cell in tests.values())
     found.works.append(f"cells of tests: {len(tests)}, with hidden ones: {hidden}, points: {points:g}")

@@ -42,7 +42,7 @@ and ✗ marks the tests that it fails.
 
 def rows(course: Course) -> Iterator[MistakeRow]:
     """Every mistake of the course with the result of its exercise."""
-    for assignment in course.assignments().values():
+    for assignment in course.assignments.values():
         material = replace(material_of(assignment), hypotheses=None, examples={})
         for mistake in read_catalogue(assignment.mistakes):
             yield assignment, mistake, result_of(assignment, material, mistake)
@@ -60,8 +60,8 @@ def keep(course: Course, everything: bool = False) -> Iterator[Path]:
 
     everything: include those that are up to date
     """
-    for assignment in course.assignments().values():
-        inputs = assignment.version(*ANSWERED_BY)
+    for assignment in course.assignments.values():
+        inputs = assignment.version_by(*ANSWERED_BY)
         all_visible = all(path.is_file() for path in assignment.visible)  # else `check` can give no names
         is_old = all_visible and not visible_fingerprints.is_fresh(assignment.content)
         if everything or is_old or fingerprints.made_from(assignment.content) != inputs:
@@ -129,7 +129,7 @@ def page(found: Iterable[MistakeRow]) -> str:
 
 
 def _head(ordered: list[MistakeRow]) -> str:
-    own = [path for assignment, _, _ in ordered[:1] if (path := assignment.course_folder / HEAD_FILE).is_file()]
+    own = [path for assignment, _, _ in ordered[:1] if (path := assignment.course.folder / HEAD_FILE).is_file()]
     return own[0].read_text(encoding="utf-8") if own else HEAD
 
 

@@ -28,7 +28,6 @@ from autograder.authoring.problems import NO_JUDGE, UNCHECKED, UNGRADED, UNUSABL
 from autograder.authoring.releasable import can_be_released
 from autograder.course.assignments import Assignment, Course, Exercise
 from autograder.course.content import COURSE, settings_of
-from autograder.course.source_notebook import notebook_at
 from autograder.course.time_limit import TimeIsUp, in_time
 from autograder.diagnosis import fingerprints, visible_fingerprints
 from autograder.errors import CourseError, MachineError
@@ -63,8 +62,8 @@ Made = TypeVar("Made")
 
 def check_course(course: Course, only: list[str]) -> Iterator[Checked]:
     """Check the assignments named in `only`, or all. Raises `CourseError` if one of them does not exist."""
-    names = only or course.names()
-    if unknown := [name for name in names if name not in course.names()]:
+    names = only or course.names
+    if unknown := [name for name in names if name not in course.names]:
         course.assignment(unknown[0])
     with one_worker(course) as worker:
         for name in names:
@@ -109,7 +108,7 @@ def _modules(course: Course) -> Iterator[Problem]:
 def _all(assignment: Assignment, worker: Worker) -> Iterator[Problem]:
     """All problems; if the notebook cannot be read, only that one."""
     try:
-        notebook_at(assignment.notebook)  # raises `CourseError` if the notebook cannot be read
+        _ = assignment.source  # raises `CourseError` if the notebook cannot be read
         source = nbformat.read(assignment.notebook, as_version=4)
         unreleasable = list(can_be_released(assignment, source))
         yield from unreleasable
@@ -120,8 +119,7 @@ def _all(assignment: Assignment, worker: Worker) -> Iterator[Problem]:
         yield from lacking
         if lacking:  # and its tests would say the same in other words
             return
-        yield from notebook_checks.rubrics(assignment)
-        yield from notebook_checks.withdrawn(assignment)
+        yield from notebook_checks.names_in_files(assignment)
         yield from notebook_checks.headings(assignment, source)
         yield from notebook_checks.left_from_the_skeleton(assignment, source)
         with tempfile.TemporaryDirectory() as folder:
@@ -383,7 +381,7 @@ def _with_text(suite: Suite, reference: Mapping[str, Any], problems: Iterator[Pr
 
 def mark(worker: Worker, assignment: Assignment, notebook: NotebookFile, by_author: bool = True) -> Report:
     """The report on one of the course's own notebooks, graded in the sandbox like a submission, with pictures."""
-    task = Task("check", assignment.name, assignment.version(), for_page=True, by_author=by_author)
+    task = Task("check", assignment.name, assignment.version, for_page=True, by_author=by_author)
     return worker.mark(task.of(code_cells(notebook, assignment.locked_cells))).report
 
 

@@ -18,7 +18,7 @@ import nbformat
 
 from autograder.authoring.releasable import can_be_released
 from autograder.course.assignments import CHECK, DISPLAY_TAG, Assignment, Course
-from autograder.course.releases import remembered
+from autograder.course.digests import remembered
 from autograder.errors import CourseError
 from autograder.nbgrader import api, error_line
 from autograder.submission import grade_id
@@ -35,9 +35,10 @@ OTHERS = {"deque": "from collections import deque"}
 
 
 def sync(course: Course) -> Iterator[Path]:
-    """Write every generated file that differs from what `source/` gives; yields each file written."""
+    """Write every generated file that differs from what `source/` gives now; yields each file written."""
+    course = Course(course.root)
     texts = ((path, text.encode()) for path, text in generated(course))
-    for path, data in itertools.chain(texts, copies(course.assignments().values())):
+    for path, data in itertools.chain(texts, copies(course.assignments.values())):
         if not path.is_file() or path.read_bytes() != data:
             path.parent.mkdir(parents=True, exist_ok=True)
             with remembered(course.root, [path] if path.suffix == ".ipynb" else []):
@@ -54,11 +55,11 @@ def copies(assignments: Iterable[Assignment]) -> Iterator[tuple[Path, bytes]]:
 
 def generated(course: Course) -> Iterator[tuple[Path, str]]:
     """Path and text of every generated file."""
-    for assignment in course.assignments().values():
+    for assignment in course.assignments.values():
         yield assignment.solution, paired_script(assignment)
         yield from visible_files(assignment)
     with tempfile.TemporaryDirectory() as folder:
-        for assignment in course.assignments().values():
+        for assignment in course.assignments.values():
             yield assignment.released, release_text(assignment, Path(folder))
 
 

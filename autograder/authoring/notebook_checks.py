@@ -10,10 +10,9 @@ from autograder.authoring.generated_files import copies, paired_script, visible_
 from autograder.authoring.problems import Problem
 from autograder.authoring.releasable import named_cells
 from autograder.authoring.skeletons import EXERCISE_FILES
-from autograder.course.assignments import CHECK, Assignment, rubrics_in
+from autograder.course.assignments import CHECK, WITHDRAWN, Assignment
 from autograder.course.content import Hint
-from autograder.course.version import RUBRIC
-from autograder.course.withdrawals import FILE
+from autograder.course.digests import RUBRIC
 from autograder.errors import CourseError
 from autograder.reading import read_toml
 from autograder.submission import grade_id
@@ -88,23 +87,19 @@ def cells_in_order(assignment: Assignment, source: Any) -> Iterator[Problem]:
             yield Problem(path, name, "a question graded by hand is worth nothing", "Give it points.")
 
 
-def withdrawn(assignment: Assignment) -> Iterator[Problem]:
-    """Each withdrawn exercise is one of the assignment's."""
-    for name in sorted(assignment.withdrawn.keys() - {exercise.name for exercise in assignment.exercises}):
-        path = assignment.root / FILE
-        yield Problem(path, name, f"it is no exercise of {assignment.name}", "Is it a name's typo?")
-
-
-def rubrics(assignment: Assignment) -> Iterator[Problem]:
-    """Each rubric belongs to a written question, and its lines add up to the question's points."""
+def names_in_files(assignment: Assignment) -> Iterator[Problem]:
+    """A rubric belongs to a written question, and adds up to its points. What is withdrawn is an exercise."""
     path, cells = assignment.content / RUBRIC, assignment.graded_cells
     for name, question in assignment.written.items():
         total = sum(points for points, _ in question.rubric)
         if question.rubric and total != cells[name]:
             what = f"its lines add up to {total:g} points, its cell says {cells[name]:g}"
             yield Problem(path, name, what, "Change a line, or the cell's points.")
-    for name in sorted(rubrics_in(path).keys() - assignment.written.keys()):
+    for name in sorted(assignment.rubrics.keys() - assignment.written.keys()):
         yield Problem(path, name, "the notebook has no such written question", "Is it a name's typo?")
+    for name in sorted(assignment.withdrawn.keys() - {exercise.name for exercise in assignment.exercises}):
+        path = assignment.root / WITHDRAWN
+        yield Problem(path, name, f"it is no exercise of {assignment.name}", "Is it a name's typo?")
 
 
 def in_step(assignment: Assignment, release: str) -> Iterator[Problem]:

@@ -80,7 +80,7 @@ def write_release(course: Course, folder: Path, address: str = "") -> Iterator[P
     path = folder / LIST
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     yield path
-    for assignment in course.assignments().values():
+    for assignment in course.assignments.values():
         notebook = nbformat.read(assignment.released, as_version=4)
         cell = nbformat.v4.new_code_cell(first_cell([path.name for path in wheels], needed, address), id=ID)
         notebook.cells.insert(0, cell)
@@ -95,7 +95,7 @@ def write_release(course: Course, folder: Path, address: str = "") -> Iterator[P
 def _beside(course: Course, folder: Path) -> Iterator[Path]:
     """Copy the files beside the notebooks. Raises `CourseError` if two assignments' files of one name differ."""
     found = dict[str, bytes]()
-    for assignment in course.assignments().values():
+    for assignment in course.assignments.values():
         for name, data in assignment.beside.items():
             if found.setdefault(name, data) != data:
                 raise CourseError(

@@ -79,7 +79,7 @@ def begin_assignment(course: Course, assignment: str, exercise: str, like: str =
 
     Raises `CourseError` if the assignment exists or a name is invalid.
     """
-    if assignment in course.assignments():
+    if assignment in course.assignments:
         raise CourseError(
             f"there is an assignment {assignment!r} already; `autograder dev new {assignment} {exercise}` "
             "adds an exercise to it"
@@ -146,7 +146,7 @@ def _must_be_possible(course: Course, assignment: str, exercise: str) -> None:
     for path in [_home(course) / assignment / exercise / name for name in EXERCISE_FILES]:
         if path.exists():
             raise CourseError(f"{path} exists already; choose another name, or remove that folder")
-    for other in course.assignments().values():
+    for other in course.assignments.values():
         if exercise in [e.name for e in other.exercises]:
             raise CourseError(f"{other.notebook}: there is an exercise {exercise!r} already; choose another name")
 

@@ -87,7 +87,7 @@ def read(path: Path, course: Course | None = None) -> SavedNotebook:
     notebook = read_notebook(path)
     named = [cell.grade_id.removeprefix(CHECK) for cell in notebook.cells if cell.grade_id.startswith(CHECK)]
     visible = _visible(course, named)
-    known = {name for exercises in visible.assignments().values() for name in exercises}
+    known = {name for exercises in visible.assignments.values() for name in exercises}
     exercises = [name for name in dict.fromkeys(named) if name in known]
     if not exercises:
         reason = f"{path}: no check cell of ours in it; name a notebook from the released folder"
@@ -109,7 +109,7 @@ def _visible(course: Course | None, named: Collection[str]) -> content.Visible:
     if course is not None:
         return content.Visible(course.folder)
     installed = [content.Visible(folder) for folder in content.installed()]
-    fitting = (one for one in installed if any(set(named) & set(names) for names in one.assignments().values()))
+    fitting = (one for one in installed if any(set(named) & set(names) for names in one.assignments.values()))
     return replace(next(fitting, content.Visible()), passed_over=tuple(_passed_over()))
 
 

@@ -89,7 +89,7 @@ def run(folder: Path, course: Course, console: Console, sandbox: str = "auto") -
     Raises `CourseError` if `folder` holds something else than an earlier demo.
     """
     _copy_course(course, folder)
-    assignments = list(Course(folder).assignments().values())
+    assignments = list(Course(folder).assignments.values())
     with Progress(
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), console=console, transient=True
     ) as progress:
@@ -118,7 +118,7 @@ def _copy_course(course: Course, folder: Path) -> None:
     folder.mkdir(parents=True)
     mark.touch()
     ignored = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints")
-    for assignment in list(course.assignments())[:ASSIGNMENTS]:
+    for assignment in list(course.assignments)[:ASSIGNMENTS]:
         for name in ("source", "solutions"):
             shutil.copytree(course.root / name / assignment, folder / name / assignment, ignore=ignored)
     shutil.copy(course.root / CONFIG, folder / CONFIG)

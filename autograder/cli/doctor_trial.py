@@ -37,7 +37,7 @@ def trial(course: Course | None) -> Iterator[Condition]:
             worker = opened.enter_context(one_worker(course)) if course else None
             students = worker.students if worker else opened.enter_context(open_sandbox())
             yield _loop(students)
-            yield _model_answer(worker) if worker else _answer(students)
+            yield _model_answer(worker, course) if worker and course else _answer(students)
     except MachineError as error:
         yield _failed(
             "trial", str(error), "no submission can be run", "fix what the lines above say, then run this again"
@@ -71,14 +71,14 @@ def _answer(students: ForkServer) -> Condition:
     return _failed("answer", one_line(f"{answer}")[:200], "right answers get no marks", "report this as a fault")
 
 
-def _model_answer(worker: Worker) -> Condition:
+def _model_answer(worker: Worker, course: Course) -> Condition:
     """Grade the source notebook of the first assignment, which has the solutions in it."""
     means = "right answers do not get their marks"
     try:
-        assignment = next(iter(worker.course.assignments().values()), None)
+        assignment = next(iter(course.assignments.values()), None)
         if assignment is None:
             return Condition("model answer", GOOD, "no assignment yet", "there is nothing to grade")
-        report = worker.mark(model_answer(assignment, assignment.version())).report
+        report = worker.mark(model_answer(assignment, assignment.version)).report
     except (CourseError, SubmissionError) as error:
         return _failed("model answer", str(error), means, "autograder dev check")
     marks = f"{points(report.score)} of {points(report.max_score)} points in {assignment.name}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import glob
 import json
 import sys
@@ -58,12 +57,10 @@ def grade_files(
 
     A run log beside the file lets an interrupted run go on. A terminal or a pipe has none.
     """
-    version = functools.cache(lambda name: "" if name in course.broken() else course.assignment(name).version())
-
     progress = RunProgress(console, len(found), shown=len(found) > FEW, quiet=options.quiet)
 
     def grade(submissions: Sequence[Submission]) -> Iterator[Report]:
-        return grade_many(submissions, course.root, options.jobs, options.sandbox, options.scheduler, progress.on_wait)
+        return grade_many(submissions, course, options.jobs, options.sandbox, options.scheduler, progress.on_wait)
 
     with contextlib.ExitStack() as stack:
         if json_file is None or json_file == Path("-") or (json_file.exists() and not json_file.is_file()):
@@ -72,7 +69,7 @@ def grade_files(
             run_log = stack.enter_context(RunLog(json_file))
             if len(run_log):
                 console.print(f"continuing: {len(run_log)} were graded before the last run was interrupted")
-            graded = run_log.grade([(each, stamp(each, version(each.assignment))) for each in found], grade)
+            graded = run_log.grade([(each, stamp(each, _version(course, each.assignment))) for each in found], grade)
         stack.enter_context(progress)
         reports = []
         for report in graded:
@@ -85,6 +82,10 @@ def grade_files(
             else:
                 write_whole(json_file, text)
         return reports
+
+
+def _version(course: Course, name: str) -> str:
+    return "" if name in course.broken else course.assignment(name).version
 
 
 def grade_class(
@@ -130,9 +131,7 @@ def grade_class(
     held = [outcome for outcome in outcomes if outcome.held]
     say(console, *_moved_marks([outcome for outcome in outcomes if outcome.moved]))
     folder = course.root / "submitted"
-    broken = [
-        why for name, why in course.broken().items() if only is None and any(folder.glob(f"*/{glob.escape(name)}"))
-    ]
+    broken = [why for name, why in course.broken.items() if only is None and any(folder.glob(f"*/{glob.escape(name)}"))]
     say(console, *broken)
     graded = [outcome for outcome in outcomes if not (outcome.reason or outcome.unchanged or outcome.held)]
     same = total - len(graded) - len(failed) - len(held)

@@ -13,8 +13,7 @@ from rich.console import Console
 from typer import Argument, BadParameter, Exit, Option
 
 from autograder.cli.options import Jobs, MarksFiles, Note, Roster, SandboxName, StudentId, Write, ids_in, say, warn
-from autograder.course.assignments import find_course
-from autograder.course.withdrawals import FILE, FULL_POINTS, OUT_OF_TOTAL, changed
+from autograder.course.assignments import FULL_POINTS, OUT_OF_TOTAL, WITHDRAWN, find_course
 from autograder.errors import AutograderError
 from autograder.text import in_shell, printable, shown_name
 
@@ -98,7 +97,7 @@ def report(
 
         course = find_course()
         nbgrader = api(course.root)
-        for assignment in course.assignments().values():
+        for assignment in course.assignments.values():
             assign_penalties(nbgrader, assignment)
         notes = messages_of_marks(nbgrader.coursedir)
 
@@ -136,8 +135,11 @@ def withdraw(
         raise BadParameter("--back and --out-of-total do not go together")
     course = find_course()
     assignment = course.of_exercise(exercise)
-    how = None if back else OUT_OF_TOTAL if out_of_total else FULL_POINTS
-    then = replace(assignment, withdrawals=changed(assignment.withdrawn, exercise, how))
+    exercises = {name: how for name, how in assignment.withdrawn.items() if name != exercise}
+    if not back:
+        exercises[exercise] = OUT_OF_TOTAL if out_of_total else FULL_POINTS
+    withdrawals = {**course.withdrawn, assignment.name: exercises}
+    then = replace(course, withdrawals=withdrawals).assignment(assignment.name)
     warn(sandbox, course)
     again = f"autograder withdraw {exercise}" + " --out-of-total" * out_of_total + " --back" * back
     reason = f"{exercise} {'counts again' if back else 'withdrawn'}"
@@ -150,7 +152,7 @@ def withdraw(
     else:
         say(Console(), f"Nobody's {assignment.name} is graded yet, so no mark changes. To write it: {again} --write")
     if write:
-        print(f"{then.root / FILE} is up to date, too.")
+        print(f"{then.root / WITHDRAWN} is up to date, too.")
 
 
 def extend(

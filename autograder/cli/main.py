@@ -105,7 +105,7 @@ def _course_to_grade(folder: Path | None, paths: list[Path], assignment: str | N
     """
     course = course_at(folder) if folder else find_course(handed_in=paths)
     if folder is None and not is_around(course):
-        assignments = course.assignments()
+        assignments = course.assignments
         known = {*assignments, *(found.notebook.name for found in assignments.values())}
         named = [assignment] if assignment else (name for path in paths for name in _names_in(path.absolute()))
         if known.isdisjoint(named):

@@ -1,40 +1,49 @@
 """The course as files: its assignments, their exercises and points, their references and suites.
 
-Points come from the source notebooks' nbgrader metadata and are stored nowhere else.
+Points come from the source notebooks' nbgrader metadata and are stored nowhere else. A `Course` is read once: each file
+when it is first asked for. Edits are in the next `Course`. So a process that lives long makes another for each request,
+such as a page of formgrader; workers do for each version of an assignment, see `Judges.assignment`.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from types import ModuleType
+from typing import Literal, get_args
 
 from autograder.course import assert_cells, content
 from autograder.course.assert_cells import AssertCell
-from autograder.course.releases import line_digest, released_digests, text_digest
+from autograder.course.digests import EARLIER, RUBRIC, digest_of, line_digest, released_digests, text_digest
 from autograder.course.source_notebook import (
     CellKind,
+    Settings,
     SourceCell,
+    SourceNotebook,
     data_folder,
     files_beside,
     load_solution,
     notebook_at,
-    settings_in,
 )
-from autograder.course.version import RUBRIC, digest_of
-from autograder.course.withdrawals import OUT_OF_TOTAL, Withdrawal, withdrawn_in
 from autograder.errors import CourseError
-from autograder.reading import is_handed_in, read_toml
+from autograder.reading import checked, is_handed_in, read_toml
 
 CONFIG = "nbgrader_config.py"
+WITHDRAWN = "withdrawn.toml"  # beside CONFIG; `autograder withdraw` writes it
+FILES = (CONFIG, WITHDRAWN, EARLIER)  # a course's own, beside its folders
 KIT = Path(__file__).resolve().parents[2]
 PREREQUISITE = "bring-"  # begins the id of a cell for earlier work: `bring-Stack`
 TWICE = "{count} cells have this id. Give each its own in the Create Assignment panel, or delete the copy."
 CHECK = "test-"  # the check cell of the exercise `median` has the grade_id `test-median`
 DISPLAY_TAG = "active-ipynb"  # tag: the cell only displays something and is left out of the paired script
+Withdrawal = Literal["full points", "out of total"]  # everybody who handed in gets the points; or it leaves the total
+FULL_POINTS, OUT_OF_TOTAL = get_args(Withdrawal)
+Withdrawn = Mapping[str, Mapping[str, Withdrawal]]  # by assignment and exercise
 
 
 @dataclass(frozen=True)
@@ -59,18 +68,23 @@ class Written:
 
 @dataclass(frozen=True)
 class Assignment:
-    """One assignment: a folder in `source/` that holds one notebook.
-
-    withdrawals: withdrawn exercises in place of those in the course's `withdrawn.toml`, to see what they would change
-    """
+    """One assignment: a folder in `source/` that holds one notebook."""
 
     name: str
     notebook: Path
-    root: Path
-    course_folder: Path
-    withdrawals: Mapping[str, Withdrawal] | None = field(default=None, compare=False)
+    course: Course
 
     @property
+    def root(self) -> Path:
+        """The folder of its course."""
+        return self.course.root
+
+    @cached_property
+    def source(self) -> SourceNotebook:
+        """The notebook. Raises `CourseError`."""
+        return notebook_at(self.notebook)
+
+    @cached_property
     def exercises(self) -> tuple[Exercise, ...]:
         """Its exercises in order. Raises `CourseError` if a check cell is invalid."""
         found, cells, by_cell = [], self._test_cells, {cell.grade_id for cell in self.assert_cells.values()}
@@ -94,7 +108,7 @@ class Assignment:
         is_out = self.withdrawn.get(cell.grade_id.removeprefix(CHECK)) == OUT_OF_TOTAL
         return 0.0 if is_out else cell.nbgrader.points or 0.0
 
-    @property
+    @cached_property
     def assert_cells(self) -> dict[str, AssertCell]:
         """Graded cells of plain asserts, by exercise. No suite judges these exercises."""
         solutions = (cell.text for cell in self._cells if cell.cell_type == "code" and cell.nbgrader.solution)
@@ -144,14 +158,13 @@ class Assignment:
     @property
     def limits(self) -> dict[str, float]:
         """Limits for student code by name, from the notebook's metadata. Raises `CourseError`."""
-        return settings_in(self.notebook).limits
+        place = f"{self.notebook}: the metadata's autograder"
+        return checked(self.source.metadata.autograder, Settings, place).limits
 
     @property
     def withdrawn(self) -> Mapping[str, Withdrawal]:
-        """Exercises that `autograder withdraw` withdrew. Raises `CourseError` if `withdrawn.toml` is invalid."""
-        if self.withdrawals is not None:
-            return self.withdrawals
-        return withdrawn_in(self.root).get(self.name, {})
+        """Its withdrawn exercises; see `Course.withdrawn`."""
+        return self.course.withdrawn.get(self.name, {})
 
     @property
     def max_score(self) -> float:
@@ -167,8 +180,13 @@ class Assignment:
     @property
     def written(self) -> dict[str, Written]:
         """Questions that a person grades, by grade_id. Raises `CourseError` if rubric.toml is invalid."""
-        rubrics = rubrics_in(self.content / RUBRIC)
+        rubrics = self.rubrics
         return {name: Written(answer, rubrics.get(name, ())) for name, answer in self.written_answers.items()}
+
+    @cached_property
+    def rubrics(self) -> dict[str, tuple[tuple[float, str], ...]]:
+        """What rubric.toml says: `written-why = [[1, "names the mean"], [3, "says why"]]`. Raises `CourseError`."""
+        return read_toml(self.content / RUBRIC, dict[str, tuple[tuple[float, str], ...]])
 
     @property
     def written_answers(self) -> dict[str, str]:
@@ -189,7 +207,7 @@ class Assignment:
     @property
     def content(self) -> Path:
         """The folder that holds a folder for each exercise; see `autograder.course.content`."""
-        return content.folder_of(self.name, self.course_folder)
+        return content.folder_of(self.name, self.course.folder)
 
     def files(self, name: str) -> tuple[Path, ...]:
         """The path of the file `name` in each exercise's folder, in order. The files need not exist."""
@@ -210,28 +228,30 @@ class Assignment:
         """The catalogues of known mistakes."""
         return self.files("mistakes.py")
 
-    @property
+    @cached_property
     def beside(self) -> dict[str, bytes]:
         """Contents of the files beside the notebook, by name; graded notebooks can read them. Raises `CourseError`."""
         return files_beside(self.notebook)
 
-    def version(self, *parts: str) -> str:
-        """A digest of everything a mark depends on: notebook, solution, content, and the engine's code.
+    @cached_property
+    def version(self) -> str:
+        """A digest of everything a mark depends on: notebook, solution, content, and the engine's code."""
+        return self.version_by("")
 
-        parts: the folders of the engine and the sandbox that count; all of them if none is given
-        """
-        others = Course(self.root, self.course_folder).assignments().keys() - {self.name}
+    def version_by(self, *parts: str) -> str:
+        """The version, in which only these folders of the engine and the sandbox count."""
+        others = self.course.assignments.keys() - {self.name}
         files = [self.notebook.parent / name for name in self.beside]
         withdrawn = repr(sorted(self.withdrawn.items()))
-        return digest_of([self.notebook, self.solution, *files], self.content, others, parts or ("",), withdrawn)
+        return digest_of([self.notebook, self.solution, *files], self.content, others, parts, withdrawn)
 
     def markdown(self) -> frozenset[str]:
         """The texts of the notebook's markdown cells."""
         return frozenset(cell.text for cell in self._cells if cell.cell_type == "markdown")
 
-    @property
+    @cached_property
     def released_digests(self) -> frozenset[str]:
-        """What students got, in each release (see `releases.digests_of`); empty if there was none."""
+        """What students got, in each release (see `digests_of`); empty if there was none."""
         return released_digests(self.root, self.released)
 
     @property
@@ -248,8 +268,9 @@ class Assignment:
             raise CourseError(f"{self.solution}: no solution; `autograder dev sync` writes it from the source notebook")
         if str(self.root) not in sys.path:  # the solution may import what lies there, and the course's package
             sys.path.append(str(self.root))
-            sys.meta_path.insert(0, content.Package(self.course_folder))
-        return load_solution(self.solution, self.solution.stat().st_mtime_ns, data_folder(self.notebook))
+            sys.meta_path.insert(0, content.Package(self.course.folder))
+        folder = data_folder(self.beside, self.notebook.parent)
+        return load_solution(self.solution, self.solution.stat().st_mtime_ns, folder)
 
     @property
     def _test_cells(self) -> list[SourceCell]:
@@ -257,7 +278,7 @@ class Assignment:
 
     @property
     def _cells(self) -> list[SourceCell]:
-        return notebook_at(self.notebook).cells
+        return self.source.cells
 
 
 def check_cell(exercise: str, cells: Container[str]) -> str:
@@ -270,49 +291,62 @@ class Course:
     """A folder with `nbgrader_config.py` and `source/`.
 
     given: the course's own folder, for processes that may not search `root` for it
+    withdrawals: in place of those in `withdrawn.toml`, to see what they would change
     """
 
     root: Path
     given: Path | None = None
+    withdrawals: Withdrawn | None = field(default=None, compare=False)
 
-    @property
+    @cached_property
     def folder(self) -> Path:
         """The course's own folder; see `content.course_folder`."""
         return self.given or content.course_folder(self.root)
 
+    @cached_property
+    def _notebooks(self) -> dict[str, list[Path]]:
+        """The notebooks in each folder of `source/`. JupyterLab saves to `.~name.ipynb`, and then renames the file."""
+        folders = sorted(path for path in (self.root / "source").iterdir() if path.is_dir() and path.name[0] != ".")
+        return {one.name: sorted(path for path in one.glob("*.ipynb") if path.name[0] != ".") for one in folders}
+
+    @property
     def names(self) -> list[str]:
         """The names of its assignments, in order, including those that cannot be read."""
-        folders = (self.root / "source").iterdir()
-        return sorted(folder.name for folder in folders if folder.is_dir() and folder.name[0] != ".")
+        return list(self._notebooks)
 
+    @cached_property
     def assignments(self) -> dict[str, Assignment]:
         """All valid assignments by name, in order; `broken` says what is wrong with the others."""
-        content_folder = self.folder
-        found = (_in_folder(self.root, name, content_folder) for name in self.names())
-        return {assignment.name: assignment for assignment in found if assignment is not None}
+        return {name: Assignment(name, found[0], self) for name, found in self._notebooks.items() if len(found) == 1}
+
+    @property
+    def broken(self) -> dict[str, str]:
+        """What is wrong with the folders that are not valid assignments, by name."""
+        source = self.root / "source"
+        return {name: _not_one(source / name, found) for name, found in self._notebooks.items() if len(found) != 1}
+
+    @cached_property
+    def withdrawn(self) -> Withdrawn:
+        """Exercises that `autograder withdraw` withdrew. Raises `CourseError` that names the key of the file."""
+        if self.withdrawals is not None:
+            return self.withdrawals
+        return read_toml(self.root / WITHDRAWN, dict[str, dict[str, Withdrawal]])
 
     def assignment(self, name: str) -> Assignment:
         """One assignment. Raises `CourseError` that says what is wrong with it, or which names exist."""
-        source, names = self.root / "source", self.names()
-        if name not in names:
-            raise CourseError(f"no assignment {name!r} in {source}; there are {', '.join(names)}")
-        found = _in_folder(self.root, name, self.folder)
-        if found is None:
-            raise CourseError(_not_one(source / name))
-        return found
-
-    def broken(self) -> dict[str, str]:
-        """What is wrong with the folders that are not valid assignments, by name."""
-        source, valid = self.root / "source", self.assignments()
-        return {name: _not_one(source / name) for name in self.names() if name not in valid}
+        if name not in self.names:
+            raise CourseError(f"no assignment {name!r} in {self.root / 'source'}; there are {', '.join(self.names)}")
+        if name not in self.assignments:
+            raise CourseError(self.broken[name])
+        return self.assignments[name]
 
     def of_notebook(self, name: str) -> Assignment | None:
         """The assignment whose notebook has this file name."""
-        return next((a for a in self.assignments().values() if a.notebook.name == name), None)
+        return next((a for a in self.assignments.values() if a.notebook.name == name), None)
 
     def of_exercise(self, name: str) -> Assignment:
         """The assignment that contains an exercise. Raises `CourseError` if none does."""
-        for assignment in self.assignments().values():
+        for assignment in self.assignments.values():
             if any(exercise.name == name for exercise in assignment.exercises):
                 return assignment
             if name in assignment.written_answers:
@@ -370,14 +404,8 @@ def _folder(path: Path) -> Path:
     return path.resolve() if path.is_dir() else Path(os.path.abspath(path)).parent.resolve()
 
 
-def _in_folder(root: Path, name: str, course_folder: Path) -> Assignment | None:
-    """None unless the folder has exactly one notebook."""
-    notebooks = _notebooks(root / "source" / name)
-    return Assignment(name, notebooks[0], root, course_folder) if len(notebooks) == 1 else None
-
-
-def _not_one(folder: Path) -> str:
-    names = [path.stem for path in _notebooks(folder)]
+def _not_one(folder: Path, notebooks: list[Path]) -> str:
+    names = [path.stem for path in notebooks]
     if not names:
         return f"{folder}: an assignment has one notebook, this folder has none"
     own = ", ".join(f"{folder.name}_{name}" for name in names[:2])
@@ -387,11 +415,10 @@ def _not_one(folder: Path) -> str:
     )
 
 
-def _notebooks(folder: Path) -> list[Path]:
-    # JupyterLab saves to `.~name.ipynb` first and then renames the file.
-    return sorted(path for path in folder.glob("*.ipynb") if not path.name.startswith("."))
-
-
-def rubrics_in(path: Path) -> dict[str, tuple[tuple[float, str], ...]]:
-    """The rubric of each written question: `written-why = [[1, "names the mean"], [3, "says why"]]`."""
-    return read_toml(path, dict[str, tuple[tuple[float, str], ...]])
+def withdrawn_as_text(withdrawn: Withdrawn) -> str:
+    """The text of `withdrawn.toml`."""
+    lines = ["# Written by `autograder withdraw`."]
+    for assignment, exercises in sorted(withdrawn.items()):
+        lines.append(f"[{json.dumps(assignment, ensure_ascii=False)}]")
+        lines += (f"{json.dumps(name, ensure_ascii=False)} = {json.dumps(how)}" for name, how in exercises.items())
+    return "\n".join((*lines, ""))

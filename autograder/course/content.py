@@ -132,16 +132,17 @@ class Visible:
     folder: Path = field(default_factory=course_folder)
     passed_over: tuple[str, ...] = field(default=(), compare=False)
 
+    @functools.cached_property
     def assignments(self) -> dict[str, tuple[str, ...]]:
-        """The exercises of each assignment that has visible tests, in order."""
-        return _installed_exercises(self.folder) if self.folder in installed() else _exercises(self.folder)
+        """The exercises of each assignment that has visible tests, in order. Read once; a later check sees edits."""
+        return _exercises(self.folder)
 
     def assignment_of(self, exercise: str) -> str:
         """The assignment that an exercise belongs to. Raises `UnknownExercise` with the most similar name."""
-        for name, exercises in self.assignments().items():
+        for name, exercises in self.assignments.items():
             if exercise in exercises:
                 return name
-        known = [name for exercises in self.assignments().values() for name in exercises]
+        known = [name for exercises in self.assignments.values() for name in exercises]
         near = difflib.get_close_matches(exercise, known, 1)
         older = f"If the notebook is right, your version ({__version__}) is older than it; install the newest one."
         more = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}. {older}"
@@ -149,7 +150,7 @@ class Visible:
 
     def checks(self, assignment: str) -> tuple[Path, ...]:
         """The files of an assignment's visible tests, one for each exercise."""
-        return tuple(self.folder / assignment / name / "visible_tests.py" for name in self.assignments()[assignment])
+        return tuple(self.folder / assignment / name / "visible_tests.py" for name in self.assignments[assignment])
 
     def hint_for(self, exercise: str) -> Hint:
         """The hints for an exercise. Raises `UnknownExercise`."""
@@ -177,8 +178,8 @@ def visible_around(folder: Path, exercise: str) -> Visible:
     around = [course for place in trusted for course in _courses_in(place)]
     reasons = {course: why_passed_over(course) for course in around}
     usable = [Visible(course) for course in (*around, *installed()) if not reasons.get(course)]
-    usable = [course for course in usable if course.assignments()] or [Visible()]
-    with_it = (course for course in usable if any(exercise in names for names in course.assignments().values()))
+    usable = [course for course in usable if course.assignments] or [Visible()]
+    with_it = (course for course in usable if any(exercise in names for names in course.assignments.values()))
     return replace(next(with_it, usable[0]), passed_over=tuple(filter(None, reasons.values())))
 
 
@@ -196,12 +197,6 @@ def why_passed_over(folder: Path) -> str:
             reason = f"{writer.path} {writer.how}"
             return printable(f"{folder} is not used as a course: others can write there. {reason} ({writer.remedy}).")
     return ""
-
-
-@functools.cache
-def _installed_exercises(folder: Path) -> dict[str, tuple[str, ...]]:
-    """An installed course does not change. Other courses are read each time, since their author may edit them."""
-    return _exercises(folder)
 
 
 def _exercises(folder: Path) -> dict[str, tuple[str, ...]]:

@@ -13,7 +13,7 @@ import shutil
 import sys
 import tempfile
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
@@ -23,7 +23,6 @@ import msgspec
 
 from autograder.course.time_limit import loaded_in_time
 from autograder.errors import CourseError
-from autograder.reading import checked
 from cellcage.files import FOLDER, put
 
 MAX_BESIDE = 16 * 2**20  # bytes of files beside a notebook; each submission gets its own
@@ -101,28 +100,17 @@ class SourceNotebook(msgspec.Struct, frozen=True):
 
 
 def notebook_at(path: Path) -> SourceNotebook:
-    """One of the course's own notebooks; read once, and again after each edit. Do not modify it.
+    """One of the course's own notebooks. Raises `CourseError`.
 
-    Raises `CourseError`.
+    Does without nbformat, whose import would add a second to every worker's start.
     """
     try:
-        return _parsed(path, path.stat().st_mtime_ns)
+        data = path.read_bytes()
+        if msgspec.json.decode(data, type=_Format).nbformat != 4:
+            raise ValueError("not of format 4; open it in JupyterLab and save it")
+        return msgspec.json.decode(data, type=SourceNotebook)
     except (OSError, ValueError) as error:
         raise CourseError(f"{path}: not a notebook ({error})") from None
-
-
-@functools.lru_cache
-def _parsed(path: Path, changed: int) -> SourceNotebook:
-    """Does without nbformat, whose import would add a second to every worker's start."""
-    data = path.read_bytes()
-    if msgspec.json.decode(data, type=_Format).nbformat != 4:
-        raise ValueError("not of format 4; open it in JupyterLab and save it")
-    return msgspec.json.decode(data, type=SourceNotebook)
-
-
-def settings_in(path: Path) -> Settings:
-    """The settings in a notebook's metadata. Raises `CourseError` that names the key."""
-    return checked(notebook_at(path).metadata.autograder, Settings, f"{path}: the metadata's autograder")
 
 
 def files_beside(notebook: Path) -> dict[str, bytes]:
@@ -135,10 +123,9 @@ def files_beside(notebook: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in kept}
 
 
-def data_folder(notebook: Path) -> str:
+def data_folder(files: Mapping[str, bytes], source: Path) -> str:
     """A folder with copies of the files beside a notebook, in which the solution runs; empty if there are none."""
-    files = files_beside(notebook)
-    return _copied(tuple(files.items()), notebook.parent) if files else ""
+    return _copied(tuple(files.items()), source) if files else ""
 
 
 @functools.lru_cache(maxsize=16)

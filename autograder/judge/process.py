@@ -22,7 +22,6 @@ from pathlib import Path
 import msgspec
 from msgspec import structs
 
-from autograder.course.assert_cells import AssertCell
 from autograder.course.assignments import Assignment, Course, Exercise
 from autograder.errors import CourseError, MachineError
 from autograder.judge.assert_cells import judge_assert_cells
@@ -61,28 +60,16 @@ class _Loaded:
     assignment: Assignment
     material: Material
     display_cells: Mapping[str, DisplayCell]
-    assert_cells: Mapping[str, AssertCell]
-    files: Mapping[str, bytes]
-    is_classic: bool
     prepared: set[str] = field(default_factory=set)
 
     @classmethod
     def of(cls, assignment: Assignment) -> _Loaded:
         """The assignment, read from its files. Raises `CourseError`."""
         shown, material = display_cells(assignment.display_cells), material_of(assignment)
-        _ = (
-            material.plan.by_exercise,
-            material.plan.right,
-            material.plan.watched,
-        )  # computed here, once for all children
-        return cls(
-            assignment,
-            material,
-            shown,
-            assignment.assert_cells,
-            assignment.beside,
-            assignment.is_classic,
-        )
+        # Read and computed here, once for all children.
+        _ = assignment.assert_cells, assignment.beside
+        _ = material.plan.by_exercise, material.plan.right, material.plan.watched
+        return cls(assignment, material, shown)
 
     def require_passing_reference(self, exercises: Sequence[Exercise]) -> None:
         """Raises `CourseError` if the reference fails a hidden test, which would cost every student marks.
@@ -195,13 +182,12 @@ class Judge:
     """What the fork server loads and every judge starts with: a course and some of its assignments."""
 
     def __init__(self) -> None:
-        self._course: Course | None = None
+        self._setting: CourseSetting | None = None
         self._loaded: dict[str, _Loaded] = {}
 
     def warm_up(self, setting: Mapping[str, object]) -> None:
         """Remember the course."""
-        given = msgspec.convert(setting, CourseSetting)
-        self._course = Course(Path(given.root), Path(given.folder))
+        self._setting = msgspec.convert(setting, CourseSetting)
         frames.make_readers(Task, Opened, Ended, Grown, Used, *FROM_NOTEBOOK)
 
     def prepare(self, needed: object) -> None:
@@ -209,16 +195,17 @@ class Judge:
 
         needed: a `Preparation`
         """
-        assert self._course is not None
+        assert self._setting is not None
         needed = msgspec.convert(needed, Preparation)
         if needed.assignment not in self._loaded:
-            self._loaded[needed.assignment] = _Loaded.of(self._course.assignment(needed.assignment))
+            course = Course(Path(self._setting.root), Path(self._setting.folder))
+            self._loaded[needed.assignment] = _Loaded.of(course.assignment(needed.assignment))
             # It stays for good. A child's garbage collector need not go through it, which would copy its pages.
             gc.collect()
             gc.freeze()
             gather_pages()
         loaded = self._loaded[needed.assignment]
-        for exercise in set(needed.exercises) - loaded.prepared - loaded.assert_cells.keys():
+        for exercise in set(needed.exercises) - loaded.prepared - loaded.assignment.assert_cells.keys():
             loaded.prepared.add(exercise)
             assert loaded.material.hypotheses is not None
             loaded.material.hypotheses.table(exercise)
@@ -243,17 +230,18 @@ class Judge:
     def verdict(self, sock: socket.socket, task: Task) -> Verdict:
         """The verdict on a submission. Raises `CourseError` and `MachineError`."""
         loaded = self._loaded[task.assignment]
+        assignment = loaded.assignment
         if not task.by_author:
             loaded.require_passing_reference(task.exercises)
-        fresh, ready_made = _FromTheWorker(sock, loaded.files, dict(task.files)), loaded.material.ready_made
+        fresh, ready_made = _FromTheWorker(sock, assignment.beside, dict(task.files)), loaded.material.ready_made
         by_asserts = dict[str, ExerciseResult]()
-        if loaded.assert_cells:
-            by_asserts = judge_assert_cells(loaded.assert_cells, task, fresh, ready_made)
+        if assignment.assert_cells:
+            by_asserts = judge_assert_cells(assignment.assert_cells, task, fresh, ready_made)
         if not task.for_page and len(by_asserts) == len(task.exercises):
             return _verdict(task, by_asserts.values(), [CellResult()] * len(task.cells), ready_made)
         material = loaded.material if task.for_page else replace(loaded.material, examples={})
         others = [exercise for exercise in task.exercises if exercise.name not in by_asserts]
-        shows = task.for_page and loaded.is_classic
+        shows = task.for_page and assignment.is_classic
         with JudgedNotebook(task.cells, task.limits, fresh, loaded.display_cells, dict(task.checks), shows) as notebook:
 
             def as_verdict(results: Iterable[ExerciseResult]) -> Verdict:

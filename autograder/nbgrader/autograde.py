@@ -131,7 +131,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
         self.submissions: dict[str, Submission] = {}  # that can be read, by student
         self.outcomes: list[SubmissionOutcome] = []
         self.course_assignment = course.assignment(self.coursedir.assignment_id)
-        self.version = self.course_assignment.version()
+        self.version = self.course_assignment.version
         try:
             self.cells = course_cells(self.coursedir, self.course_assignment)
         except MissingEntry:

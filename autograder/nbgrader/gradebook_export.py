@@ -108,7 +108,7 @@ class GradingStatus:
 
 def grading_statuses(book: Gradebook, coursedir: Any) -> Iterator[GradingStatus]:
     """Every student of the gradebook in each released assignment. `book` must stay open while this is read."""
-    ours = course_at(Path(coursedir.root)).assignments()
+    ours = course_at(Path(coursedir.root)).assignments
     students = sorted(book.students, key=lambda student: str(student.id))
     for assignment in book.assignments:
         submissions = {submission.student_id: submission for submission in assignment.submissions}

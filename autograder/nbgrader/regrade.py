@@ -14,8 +14,7 @@ from typing import Any
 
 from nbgrader.api import Gradebook, MissingEntry
 
-from autograder.course.assignments import CHECK, Assignment, Course, check_cell
-from autograder.course.withdrawals import FILE, text_of, withdrawn_in
+from autograder.course.assignments import CHECK, WITHDRAWN, Assignment, Course, check_cell, withdrawn_as_text
 from autograder.discovery import submission_in
 from autograder.errors import AutograderError, CourseError, in_words
 from autograder.nbgrader import gradebook_backup, history, must
@@ -122,7 +121,7 @@ def compare(
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
         found = [book.find_submission(assignment.name, student) for student in students]
         late = [(submission.total_seconds_late, penalty_in(submission)) for submission in found]
-    reports = grade_many(submissions, course.root, jobs, sandbox, on_wait=on_wait, exercises=assignment.exercises)
+    reports = grade_many(submissions, course, jobs, sandbox, on_wait=on_wait, exercises=assignment.exercises)
     compared = []
     for student, report, (seconds, penalty) in zip(students, reports, late, strict=True):
         notebook = autograded_folder(coursedir, student, assignment.name) / assignment.notebook.name
@@ -213,9 +212,9 @@ def write_points(coursedir: Any, assignment: Assignment) -> None:
 @contextlib.contextmanager
 def withdrawn(assignment: Assignment) -> Iterator[None]:
     """Write an assignment's withdrawn exercises into the file, and take that back if what is done inside fails."""
-    path = assignment.root / FILE
+    path = assignment.root / WITHDRAWN
     before = path.read_text(encoding="utf-8") if path.is_file() else None
-    write_whole(path, text_of({**withdrawn_in(assignment.root), assignment.name: assignment.withdrawn}))
+    write_whole(path, withdrawn_as_text({**Course(assignment.root).withdrawn, assignment.name: assignment.withdrawn}))
     try:
         yield
     except BaseException:

@@ -116,7 +116,7 @@ class ShownGrades(GetGrades):
 def export_after_penalties(self: Any) -> None:
     """nbgrader's `export`, after all penalties for late work were computed again."""
     try:
-        for assignment in course_at(Path(self.coursedir.root)).assignments().values():
+        for assignment in course_at(Path(self.coursedir.root)).assignments.values():
             assign_penalties(self, assignment)
     except CourseError as error:
         self.fail(str(error))

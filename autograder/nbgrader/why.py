@@ -105,7 +105,7 @@ def _report(
     maximum: the gradebook's points by grade_id
     """
     notebook, stored_report = history.stored_files(root, student, assignment.name, now.suite, now.submission)
-    if notebook.is_file() and now.suite == suite_digest(version := assignment.version(), maximum):
+    if notebook.is_file() and now.suite == suite_digest(version := assignment.version, maximum):
         submission = Submission(student, assignment.name, notebook, python=python_in(notebook.with_suffix("")))
         task = task_with_points(submission, assignment, version, maximum)
         with contextlib.closing(open_pool(root, 1, "auto")) as workers:

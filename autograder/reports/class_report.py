@@ -103,7 +103,7 @@ def what_is_beside(
 def _equal(sources: Sequence[tuple[Code, str]]) -> Mapping[str, Sequence[tuple[str, Sequence[str]]]]:
     """`equal_work` in the course's own assignments, whose model answers are known."""
     try:
-        assignments = find_course().assignments()
+        assignments = find_course().assignments
     except CourseError:
         return {}
     present = {assignment for (assignment, _, _), _ in sources} & assignments.keys()
@@ -113,7 +113,7 @@ def _equal(sources: Sequence[tuple[Code, str]]) -> Mapping[str, Sequence[tuple[s
 
 def _pages(reports: Sequence[Report], feedback: Path, place: Path) -> Iterator[tuple[tuple[str, str], str]]:
     """The address of each student's feedback page, relative to `place`. Other files in the folder are not linked."""
-    notebooks = {name: assignment.notebook.stem for name, assignment in find_course().assignments().items()}
+    notebooks = {name: assignment.notebook.stem for name, assignment in find_course().assignments.items()}
     for report in reports:
         folder = feedback / report.student / report.assignment
         path = folder.resolve() / f"{notebooks.get(report.assignment, '')}.html"

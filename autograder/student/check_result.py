@@ -39,7 +39,7 @@ class Progress:
     def of(cls, exercise: str, passed: Collection[str], visible: Visible) -> Progress:
         """The progress of the assignment that `exercise` belongs to. `passed` may name other assignments' exercises."""
         assignment = visible.assignment_of(exercise)
-        exercises = visible.assignments()[assignment]
+        exercises = visible.assignments[assignment]
         return cls(assignment, exercises, frozenset(passed) & frozenset(exercises))
 
     def __repr__(self) -> str:
@@ -76,7 +76,7 @@ def listing(function: str, folder: Path) -> str:
 
     function: `check` or `hint`, for the example of a call
     """
-    assignments = visible_around(folder, "").assignments()
+    assignments = visible_around(folder, "").assignments
     name = folder.resolve().name
     listed = {name: assignments[name]} if name in assignments else assignments
     example = next((exercise for exercises in listed.values() for exercise in exercises), "")

@@ -58,7 +58,7 @@ def remember(checked: CheckResult, folder: Path) -> None:
     result = checked.result
     if not result.started or "NBGRADER_EXECUTION" in os.environ:
         return
-    path = path_of(folder, checked.visible.assignments())
+    path = path_of(folder, checked.visible.assignments)
     records = recorded(path)
     before = records.get(result.name, CheckRecord())
     met = [] if checked.culprit else [one.name for one in result.of("known mistake")]
@@ -170,7 +170,7 @@ def _title(assignment: str) -> str:
 def page(folder: Path) -> ProgressPage:
     """The page for a student who works in `folder`."""
     visible = visible_around(folder, "")
-    assignments = visible.assignments()
+    assignments = visible.assignments
     path = path_of(folder, assignments)
     return ProgressPage(visible, assignments, recorded(path), path)
 

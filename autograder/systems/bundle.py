@@ -12,15 +12,12 @@ from pathlib import Path
 
 import autograder
 import cellcage
-from autograder.course.assignments import CONFIG, Assignment, Course
-from autograder.course.content import course_folder
-from autograder.course.releases import FILE as EARLIER_RELEASES
-from autograder.course.withdrawals import FILE as WITHDRAWN
+from autograder.course.assignments import FILES, Assignment
 
 TEMPLATES = Path(__file__).parent / "templates"
 # What grading needs of the course's folder: no submission, no gradebook, nothing of another assignment.
 # Releases tell which of two notebooks nobody has worked on.
-OF_ASSIGNMENTS, OF_COURSE = ("source", "solutions", "assignments"), (CONFIG, WITHDRAWN, EARLIER_RELEASES)
+OF_ASSIGNMENTS = ("source", "solutions", "assignments")
 # The platform installs the kit from what is bundled: its repository, or only the package if it came as a wheel.
 PROJECT, OF_KIT = "pyproject.toml", ("pyproject.toml", "constraints.txt", "README.md", "LICENSE")
 LEFT_OUT = {"__pycache__", ".ipynb_checkpoints"}
@@ -97,16 +94,16 @@ def _entry_points(name: str) -> str:
 def _course_files(assignment: Assignment) -> Iterator[Path]:
     """The files of the course that grading needs, without those of other assignments."""
     root = assignment.root
-    yield from (root / name for name in OF_COURSE if (root / name).is_file())
-    places = [root / name for name in (*OF_ASSIGNMENTS, course_folder(root).name)]
-    others = {place / name for place in places for name in Course(root).assignments() if name != assignment.name}
+    yield from (root / name for name in FILES if (root / name).is_file())
+    places = [root / name for name in (*OF_ASSIGNMENTS, assignment.course.folder.name)]
+    others = {place / name for place in places for name in assignment.course.assignments if name != assignment.name}
     for place in places:
         yield from (path for path in _files_below(place) if others.isdisjoint(path.parents))
 
 
 def filled(template: str, assignment: Assignment, **values: str) -> str:
     """A template in which each `@NAME@` is replaced by its value."""
-    values |= {"COURSE": course_folder(assignment.root).name}
+    values |= {"COURSE": assignment.course.folder.name}
     values |= {"ASSIGNMENT": assignment.name, "NOTEBOOK": assignment.notebook.name}
     text = (TEMPLATES / template).read_text(encoding="utf-8")
     for name, value in values.items():

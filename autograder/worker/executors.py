@@ -44,14 +44,13 @@ class Workers:
     def __init__(self, root: Path, sandbox: str) -> None:
         backend, _ = backend_for(sandbox)
         self.key = root, sandbox
-        self._course, self._judges = Course(root), Judges(root, backend)
-        self._model_answers = ModelAnswers(self._course)
+        self._judges, self._model_answers = Judges(root, backend), ModelAnswers()
         self._all: list[Worker] = []
         self._free: queue.SimpleQueue[Worker] = queue.SimpleQueue()
 
-    def start(self, count: int, assignment: str) -> None:
-        """Start `count` workers, and what judging an assignment takes, without waiting until they are ready."""
-        self._judges.warm_up(self._course.assignment(assignment))
+    def start(self, count: int, first: Task) -> None:
+        """Start `count` workers, and what judging the first task takes, without waiting until they are ready."""
+        self._judges.warm_up(first)
         while len(self._all) < count:
             self._free.put(self._new())
         for worker in self._all:
@@ -92,7 +91,7 @@ class Workers:
         self._judges.end()
 
     def _new(self) -> Worker:
-        worker = Worker(self._course, self._judges)
+        worker = Worker(self._judges)
         self._all.append(worker)
         return worker
 
@@ -164,9 +163,9 @@ class LocalExecutor:
         """Have a free thread mark tasks, one after another."""
         return self._threads.submit(_mark_each, self.work, tasks)
 
-    def get_ready(self, assignment: str) -> None:
+    def get_ready(self, first: Task) -> None:
         """Start a worker for each thread, without waiting until it is ready."""
-        self._workers.start(self._jobs, assignment)
+        self._workers.start(self._jobs, first)
 
     def check(self) -> None:
         """Does nothing: the workers are in this process."""
@@ -216,7 +215,7 @@ class DaskExecutor:
         future: Future[Sequence[Marked | Exception]] = self._executor.submit(_mark_each, self.work, tasks)
         return future
 
-    def get_ready(self, assignment: str) -> None:
+    def get_ready(self, first: Task) -> None:
         """Does nothing: each worker starts with its first task."""
 
     def check(self) -> None:
@@ -278,7 +277,7 @@ class RemoteWorker:
         course = Course(Path(self.root))
         if not (course.root / "source").is_dir():
             raise CourseError(f"{course.root} is not on this worker; the course must lie in the same place there")
-        if course.assignment(task.assignment).version() != task.version:
+        if course.assignment(task.assignment).version != task.version:
             raise CourseError(f"{course.root} on this worker is another version of the course")
         return self._workers().mark(task, self.run)
 

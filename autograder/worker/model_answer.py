@@ -9,7 +9,7 @@ import platform
 import threading
 from dataclasses import dataclass, field, replace
 
-from autograder.course.assignments import Assignment, Course
+from autograder.course.assignments import Assignment
 from autograder.errors import SubmissionError
 from autograder.report import Report
 from autograder.submission import code_cells, read_notebook
@@ -37,8 +37,7 @@ class _Check:
 class ModelAnswers:
     """The model answers that were graded in this process, for one course and all runs that share its workers."""
 
-    def __init__(self, course: Course) -> None:
-        self._course = course
+    def __init__(self) -> None:
         self._checks: dict[tuple[str, str, str], _Check] = {}
         self._failures = 0  # of the machine, in a row
 
@@ -50,7 +49,7 @@ class ModelAnswers:
         check = self._checks.setdefault((run, task.assignment, task.version), _Check())
         with check.lock:
             if check.why_not is None:
-                why = _loss(worker, self._course.assignment(task.assignment), task)
+                why = _loss(worker, task)
                 check.why_not = REFUSED.format(name=task.assignment, machine=platform.node(), why=why) if why else ""
             return check.why_not
 
@@ -85,8 +84,9 @@ def first_loss(report: Report) -> str:
     return ""
 
 
-def _loss(worker: Worker, assignment: Assignment, submitted: Task) -> str:
+def _loss(worker: Worker, submitted: Task) -> str:
     """The first loss, with the exercises of a submission's task: one may be withdrawn only to see what that changes."""
+    assignment = worker.judges.assignment(submitted)
     try:
         task = replace(model_answer(assignment, submitted.version), exercises=submitted.exercises)
     except SubmissionError as error:

@@ -69,7 +69,7 @@ def worker_count(jobs: int, submissions: int) -> int:
 
 def grade_many(
     submissions: Sequence[Submission],
-    root: Path,
+    course: Course,
     jobs: int,
     sandbox: str = "auto",
     scheduler: str = "",
@@ -81,14 +81,13 @@ def grade_many(
     jobs: see `worker_count`
     exercises: of the one assignment, in place of those in the course's files; empty if they count
     """
-    course = Course(root)
 
     @functools.cache
     def known(name: str) -> tuple[Assignment | None, str]:
         try:
             assignment = course.assignment(name)
             _ = assignment.exercises  # raises if a check cell is invalid
-            return assignment, assignment.version()
+            return assignment, assignment.version
         except CourseError:  # it is reported when the submission is marked
             return None, ""
 
@@ -96,7 +95,7 @@ def grade_many(
         replace(as_task(submission, *known(submission.assignment)), exercises=exercises) for submission in submissions
     )
     workers = worker_count(jobs, len(submissions))
-    with contextlib.closing(open_pool(root, workers, sandbox, scheduler)) as pool:
+    with contextlib.closing(open_pool(course.root, workers, sandbox, scheduler)) as pool:
         pool.on_wait = on_wait
         yield from (marked.report for _, marked in pool.mark(tasks))
 
@@ -192,7 +191,7 @@ class WorkerPool:
             first = next((task for task in group if not task.problem), None)
             if first and not begun:
                 begun = True
-                self._executor.get_ready(first.assignment)
+                self._executor.get_ready(first)
             waiting.append(self._submit(group))
             while len(waiting.groups) > 1 and (waiting.count > self._executor.window or waiting.size > MOST_WAITING):
                 yield from self._next(waiting)

@@ -50,31 +50,45 @@ class Judges:
     """The judges' fork server of one course, which all workers share. It is restarted if the course has changed.
 
     zygote: forks it, and the workers' fork servers, too
+    folder: the course's own
     """
 
     def __init__(self, root: Path, backend: Backend) -> None:
-        package = Course(root).folder
-        folders = (ENGINE, root / "source", root / "solutions", package, *content.installed())
+        self._root, self.folder = root, Course(root).folder
+        folders = (ENGINE, root / "source", root / "solutions", self.folder, *content.installed())
         places = [folder for folder in dict.fromkeys(folders) if folder.is_dir()]
-        self.zygote = Zygote(backend, content.imported_once(package), places, path=[ENGINE.parent])
-        setting = CourseSetting(str(root), str(package))
+        self.zygote = Zygote(backend, content.imported_once(self.folder), places, path=[ENGINE.parent])
+        setting = CourseSetting(str(root), str(self.folder))
         self._server = ForkServer(self.zygote, JUDGE, structs.asdict(setting), trusted=True)
         self._lock = threading.Lock()
-        self._versions: dict[str, str] = {}
+        self._read: dict[str, tuple[str, Assignment]] = {}  # by name: the version, and what was read of it
         self._lost: dict[str, set[str]] = {}
 
-    def warm_up(self, assignment: Assignment) -> None:
-        """Load what judging takes, without waiting for it."""
-        self._server.warm_up()
-        threading.Thread(target=self._server.prepare, args=[self._needed(assignment.name)], daemon=True).start()
+    def assignment(self, task: Task) -> Assignment:
+        """A task's assignment, in the task's version. Another version is read again, here and by the judges.
 
-    def open(self, assignment: Assignment, version: str, limits: Limits) -> Child:
+        Raises `CourseError`.
+        """
+        with self._lock:
+            version, found = self._read.get(task.assignment, (task.version, None))
+            if version != task.version:
+                self._server.close()
+                self._read, self._lost, found = {}, {}, None
+            if found is None:
+                found = Course(self._root).assignment(task.assignment)
+                self._read[task.assignment] = task.version, found
+            return found
+
+    def warm_up(self, task: Task) -> None:
+        """Load what judging a task takes, without waiting for it. Raises `CourseError` if there is no assignment."""
+        needed = self._needed(self.assignment(task))
+        self._server.warm_up()
+        threading.Thread(target=self._server.prepare, args=[needed], daemon=True).start()
+
+    def open(self, assignment: Assignment, limits: Limits) -> Child:
         """A judge for one submission."""
         with self._lock:
-            if self._versions.setdefault(assignment.name, version) != version:
-                self._server.close()
-                self._versions, self._lost = {assignment.name: version}, {}
-            needed = self._needed(assignment.name)
+            needed = self._needed(assignment)
         return self._server.open(limits, needed)
 
     def learn(self, report: Report) -> None:
@@ -88,17 +102,16 @@ class Judges:
         self._server.end()
         self.zygote.end()
 
-    def _needed(self, assignment: str) -> dict[str, object]:
-        return structs.asdict(Preparation(assignment, tuple(sorted(self._lost.get(assignment, ())))))
+    def _needed(self, assignment: Assignment) -> dict[str, object]:
+        return structs.asdict(Preparation(assignment.name, tuple(sorted(self._lost.get(assignment.name, ())))))
 
 
 class Worker:
     """Marks one submission at a time. Workers may share their judges."""
 
-    def __init__(self, course: Course, judges: Judges, limits: Limits | None = None) -> None:
-        self.course, self.judges = course, judges
-        self.limits = limits or Limits()
-        self.students = ForkServer(judges.zygote, setting=content.sandbox_setting(course.folder))
+    def __init__(self, judges: Judges, limits: Limits | None = None) -> None:
+        self.judges, self.limits = judges, limits or Limits()
+        self.students = ForkServer(judges.zygote, setting=content.sandbox_setting(judges.folder))
 
     def end(self) -> None:
         """End all that this worker has started, for good."""
@@ -106,9 +119,12 @@ class Worker:
 
     def mark(self, task: Task) -> Marked:
         """Mark a submission. Raises `CourseError`; the report says what else goes wrong."""
-        if task.problem and task.assignment not in self.course.assignments():
-            return Marked(failed(task, task.problem))
-        assignment = self.course.assignment(task.assignment)
+        try:
+            assignment = self.judges.assignment(task)
+        except CourseError:
+            if task.problem:
+                return Marked(failed(task, task.problem))
+            raise
         exercises = task.exercises or assignment.exercises
         points = sum(exercise.points for exercise in exercises)
         if task.problem:
@@ -144,7 +160,7 @@ class Worker:
         marks, missing = None, ""
         allowance = frames.Allowance(MAX_VERDICT, MAX_VERDICT)
         with (
-            self.judges.open(assignment, task.version, task.limits) as judge,
+            self.judges.open(assignment, task.limits) as judge,
             FreshChildren(self.students, task.limits) as notebooks,
         ):
             try:
@@ -195,7 +211,7 @@ def one_worker(course: Course) -> Iterator[Worker]:
     except NoSandbox:
         backend, _ = choose_backend("process")
     judges = Judges(course.root, backend)
-    worker = Worker(course, judges)
+    worker = Worker(judges)
     try:
         yield worker
     finally:

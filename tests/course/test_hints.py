@@ -24,7 +24,7 @@ def new_session(monkeypatch):
 
 @each
 def test_every_exercise_has_hints_under_its_heading(assignment):
-    assert content.Visible().assignments()[assignment.name] == tuple(one.name for one in assignment.exercises)
+    assert content.Visible().assignments[assignment.name] == tuple(one.name for one in assignment.exercises)
     source = nbformat.read(assignment.notebook, as_version=4)
     assert not list(notebook_checks.hints(assignment, source))
     above, headings = "", {}

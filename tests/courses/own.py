@@ -51,7 +51,7 @@ def graded(sandbox: Sandbox, course: Course, name: str, answers: Mapping[str, st
     notebook = nbformat.read(course.root / "assignments" / name / assignment.notebook.name, as_version=4)
     for cell in notebook.cells:
         cell.source = answers.get(grade_id(cell), cell.source)
-    task = Task("ada", name, assignment.version())
+    task = Task("ada", name, assignment.version)
     cells = code_cells(NotebookFile.of(notebook.cells), assignment.locked_cells)
     return sandbox.worker(course).mark(task.of(cells)).report
 

@@ -177,7 +177,7 @@ def test_suites_and_assert_cells_grade_one_notebook(course):
     add_cells(course, DOUBLE)
     assert {path.name for path in sync(course)} == {"first.py", "visible_tests.py", "first.ipynb"}
     assert list(sync(course)) == []
-    assignment = course.assignment(NAME)
+    assignment = Course(course.root).assignment(NAME)
     assert [e.name for e in assignment.exercises] == [EXERCISE, "median", "by-double"]
     assert [e.name for e in assignment.by_suite] == [EXERCISE, "median"]
 

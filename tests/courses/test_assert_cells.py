@@ -47,7 +47,7 @@ def marking(course, sandbox):
     def marked(student, change=lambda cells: None, **answers):
         path = submit(course, NAME, student, change, **RIGHT | answers)
         (one,) = find_submissions([path], course)
-        task = as_task(one, assignment, assignment.version())
+        task = as_task(one, assignment, assignment.version)
         found = worker.mark(replace(task, for_page=student.startswith("page")))
         assert not found.report.reason
         results = {e.name: (e.score, e.tests[0].message) for e in found.report.exercises}
@@ -217,7 +217,7 @@ def test_other_name_of_a_ready_made_function_fails_assert_cells(sandbox, tmp_pat
         for number, (way, answer) in enumerate(answers.items()):
             path = submit(course, "looking", f"x{points}-{number}", attend=answer)
             (one,) = find_submissions([path], course)
-            report = worker.mark(as_task(one, assignment, assignment.version())).report
+            report = worker.mark(as_task(one, assignment, assignment.version)).report
             assert report.score == points, (way, report)
 
 

@@ -134,7 +134,7 @@ def test_page_shows_plots_and_cleaned_tables(course, sandbox):
     """Without a page, nothing is drawn."""
     assignment = course.assignment(NAME)
     cells = code_cells(NotebookFile.of(nbformat.read(assignment.notebook, as_version=4).cells), assignment.locked_cells)
-    task = Task("ada", NAME, assignment.version(), for_page=True).of(cells)
+    task = Task("ada", NAME, assignment.version, for_page=True).of(cells)
     worker = sandbox.worker(course)
     by_text = {cell.source: one for cell, one in zip(cells, worker.mark(task).cells, strict=True)}
     plot, table = (

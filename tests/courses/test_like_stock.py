@@ -124,7 +124,7 @@ def graded(tmp_path_factory):
     ours = Course(shutil.copytree(course.root, course.root.parent / "ours"))
     stock(course.root, "autograde", NOTEBOOKS)
     hand_in(ours, "crash", CRASH)
-    outcomes = grade_into_gradebook(ours, list(ours.assignments().values()), {"jobs": 1}, "auto", feedback=True)
+    outcomes = grade_into_gradebook(ours, list(ours.assignments.values()), {"jobs": 1}, "auto", feedback=True)
     assert {(one.reason, one.no_feedback) for one in outcomes} == {(None, None)}
     return course, ours
 

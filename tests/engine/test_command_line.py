@@ -146,7 +146,7 @@ def test_grader_fault_in_one_submission_does_not_stop_the_run(course, monkeypatc
 
     monkeypatch.setattr(Worker, "_judged_with_retry", faulty)
     found = find_submissions([course.root / "submitted"], course, NAME)
-    reports = {report.student: report for report in grade_many(found, course.root, 1)}
+    reports = {report.student: report for report in grade_many(found, course, 1)}
     assert "this machine could not run it: no memory" in reports["wrong"].reason
     assert "the grader itself" in reports["untouched"].reason
     assert reports["right"].score == 6

@@ -8,8 +8,8 @@ import shutil
 import pytest
 
 from autograder.authoring.notebook_promises import not_shown
-from autograder.course import content
-from autograder.course.assignments import Course, course_at, rubrics_in
+from autograder.course import assignments, content
+from autograder.course.assignments import Course, course_at
 from autograder.errors import CourseError
 from autograder.testing.example import example_in
 from autograder.testing.suite import Suite
@@ -81,11 +81,11 @@ def readers(assignment):
     """For each TOML file of a course, a function that reads it."""
     exercise = assignment.content / "mean"
     return {
-        "course.toml": lambda: content.sandbox_setting(assignment.course_folder),
+        "course.toml": lambda: content.sandbox_setting(assignment.course.folder),
         "../withdrawn.toml": lambda: assignment.withdrawn,
         "b1/rubric.toml": lambda: assignment.written,
         "b1/not_shown.toml": lambda: not_shown(assignment),
-        "b1/mean/hint.toml": lambda: content.Visible(assignment.course_folder).hint_for("mean"),
+        "b1/mean/hint.toml": lambda: content.Visible(assignment.course.folder).hint_for("mean"),
         "b1/mean/picture.toml": lambda: example_in(exercise / "picture.toml"),
         "b1/shared_picture.toml": lambda: example_in(exercise / "picture.toml"),
         "b1/mean/ready_made.toml": lambda: content.ready_made(exercise),
@@ -121,7 +121,7 @@ def test_invalid_toml_file_is_reported(assignment, file, text, message):
     (assignment.content / "mean").mkdir()
     (assignment.content / "mean" / "visible_tests.py").touch()
     (assignment.content / "mean" / "picture.toml").write_text(PICTURE)
-    path = (assignment.course_folder / file).resolve()
+    path = (assignment.course.folder / file).resolve()
     path.write_text(text)
     with pytest.raises(CourseError) as error:
         readers(assignment)[file]()
@@ -133,8 +133,8 @@ def test_valid_toml_files_are_read(assignment):
     (assignment.content / "rubric.toml").write_text("why = [[1, 'names it']]")
     (assignment.content / "mean" / "picture.toml").write_text(PICTURE)
     (assignment.content / "shared_picture.toml").write_text("X = [[1, 2], [3, 4]]")
-    assert content.sandbox_setting(assignment.course_folder)["names"] == {}
-    assert rubrics_in(assignment.content / "rubric.toml") == {"why": ((1.0, "names it"),)}
+    assert content.sandbox_setting(assignment.course.folder)["names"] == {}
+    assert assignment.rubrics == {"why": ((1.0, "names it"),)}
     example = example_in(assignment.content / "mean" / "picture.toml")
     assert example.args[0].tolist() == [[1, 2], [3, 4]]
     assert example.shape == (1, 1)
@@ -152,8 +152,8 @@ def test_missing_courses_and_extra_notebooks_are_reported(assignment, tmp_path):
     shutil.copy(assignment.notebook, assignment.notebook.with_name("c.ipynb"))
     with pytest.raises(CourseError, match="an assignment has one notebook, this folder has 2"):
         Course(tmp_path).assignment("b1")
-    assert Course(tmp_path).assignments() == {}
-    assert Course(tmp_path).names() == ["b1"]
+    assert Course(tmp_path).assignments == {}
+    assert Course(tmp_path).names == ["b1"]
 
 
 def test_missing_or_failing_solution_is_reported(assignment):
@@ -187,3 +187,17 @@ def test_unusable_hidden_tests_are_reported(assignment, text, message):
     with pytest.raises(CourseError, match=r"b1(/mean/hidden_tests\.py)?: ") as error:
         Suite(assignment.suites)
     assert message in str(error.value)
+
+
+def test_files_are_read_once_and_the_next_course_sees_edits(assignment, monkeypatch):
+    read, parse = [], assignments.notebook_at
+    monkeypatch.setattr(assignments, "notebook_at", lambda path: read.append(path.name) or parse(path))
+    before = [assignment.exercises, assignment.graded_cells, assignment.limits, assignment.withdrawn]
+    assert read == ["b.ipynb"]
+    write(assignment.notebook, [graded("test-mean", 3)], autograder={"limits": {"cell_seconds": 5}})
+    (assignment.root / "withdrawn.toml").write_text("[b1]\nmean = 'full points'\n")
+    assert [assignment.exercises, assignment.graded_cells, assignment.limits, assignment.withdrawn] == before
+    later = Course(assignment.root).assignment("b1")
+    assert [(e.points, e.withdrawn) for e in later.exercises] == [(3.0, True)]
+    assert later.limits == {"cell_seconds": 5.0}
+    assert later.version != assignment.version

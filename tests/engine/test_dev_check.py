@@ -52,7 +52,7 @@ def replace(path, old, new):
     path.write_text(text.replace(old, new, 1))
 
 
-ONE, ALL = COURSE.names()[:1], COURSE.names()
+ONE, ALL = COURSE.names[:1], COURSE.names
 
 
 @pytest.mark.slow

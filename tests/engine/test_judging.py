@@ -10,7 +10,7 @@ from autograder.authoring.sample_class import mistake, model_answers
 from autograder.judge.judging import judge
 from tests.helpers.in_process import COURSE, material
 
-A1, A2, A3 = list(COURSE.assignments().values())[:3]
+A1, A2, A3 = list(COURSE.assignments.values())[:3]
 LOOP = "exec('while True: pass')"
 SLEEP = "__import__('time').sleep(1000)"
 TOO_LARGE = "def softmax(x, axis=-1):\n    return 2 * np.exp(x) / np.exp(x).sum(axis=axis, keepdims=True)"

@@ -7,9 +7,9 @@ import json
 import nbformat
 import pytest
 
-from autograder.authoring.generated_files import sync
 from autograder.authoring.sample_class import fill, hand_in, model_answers
 from autograder.authoring.skeletons import begin_assignment
+from autograder.course.assignments import Course
 from autograder.nbgrader import api
 from autograder.worker.model_answer import MODEL_ANSWER
 from autograder.worker.worker import Worker
@@ -33,9 +33,9 @@ def course(tmp_path_factory):
     """Two graded assignments. The second one's limits now allow no answer of its model answer."""
     course = small_course(tmp_path_factory.mktemp("model") / "course")
     list(begin_assignment(course, OTHER, OTHERS))
-    list(sync(course))
+    course = Course(course.root)
     assert api(course.root).generate_assignment(OTHER)["success"]
-    for assignment in course.assignments().values():
+    for assignment in course.assignments.values():
         for student in STUDENTS:
             hand_in(
                 fill(assignment.released, model_answers(assignment)), course.root / "submitted", student, assignment

@@ -54,7 +54,7 @@ def test_page_shows_check_results_and_keeps_fixed_mistakes(work, tmp_path):
     shown = work([right["attention_scores"]], 'check("attention_scores")', "progress()")
     assert "met in attention_scores: no scaling (fixed)" in shown
     assert "[##--]" in shown
-    for name in COURSE.assignments():
+    for name in COURSE.assignments:
         assert name.partition("_")[0] + "  " in shown
 
 

@@ -160,7 +160,7 @@ def test_students_get_place_and_question_but_not_the_repair(marker):
     ids=["parameters start random", "calls pass functions"],
 )  # fmt: skip
 def test_place_is_found_where_no_answer_is_known_beforehand(sandbox, number, name, right, wrong):
-    assignment = list(COURSE.assignments().values())[number - 1]
+    assignment = list(COURSE.assignments.values())[number - 1]
     answers = model_answers(assignment)
     notebook = fill(assignment.released, answers | {name: answers[name].replace(right, wrong)})
     cells = [cell.source for cell in notebook.cells if cell.cell_type == "code"]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from autograder.course.withdrawals import FILE, text_of, withdrawn_in
+from autograder.course.assignments import WITHDRAWN, Course, withdrawn_as_text
 
-WITHDRAWN = {"b1": {"mean": "full points", "größe": "out of total"}, "b 2": {}, "b3.x": {"sum": "full points"}}
+EXERCISES = {"b1": {"mean": "full points", "größe": "out of total"}, "b 2": {}, "b3.x": {"sum": "full points"}}
 
 
 def test_file_holds_what_was_written(tmp_path):
-    assert withdrawn_in(tmp_path) == {}
-    for withdrawn in (WITHDRAWN, {}):
-        (tmp_path / FILE).write_text(text_of(withdrawn), encoding="utf-8")
-        assert withdrawn_in(tmp_path) == withdrawn
+    assert Course(tmp_path).withdrawn == {}
+    for withdrawn in (EXERCISES, {}):
+        (tmp_path / WITHDRAWN).write_text(withdrawn_as_text(withdrawn), encoding="utf-8")
+        assert Course(tmp_path).withdrawn == withdrawn

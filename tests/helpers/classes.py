@@ -6,6 +6,7 @@ import nbformat
 
 from autograder.authoring.sample_class import fill, hand_in, model_answers
 from autograder.authoring.skeletons import begin_assignment
+from autograder.course.assignments import Course
 from autograder.nbgrader import api
 from autograder.submission import grade_id
 from tests.helpers.releases import filled
@@ -46,7 +47,7 @@ def report_of_a_class(folder):
         submit(course, student, answers)
     submit(course, STRANGE, {}).write_text("{")
     list(begin_assignment(course, "a2_second", "column_centred"))
-    a2 = course.assignment("a2_second")
+    a2 = Course(folder).assignment("a2_second")
     for student in ("ada", "ben"):
         hand_in(fill(a2.notebook, model_answers(a2)), folder / "submitted", student, a2)
     code, output = command(course, "grade", "submitted", "--json", "marks.json")

@@ -20,7 +20,7 @@ from autograder.testing.local import Here
 from tests.conftest import ROOT
 
 COURSE = Course(ROOT)
-ASSIGNMENTS = list(COURSE.assignments().values())
+ASSIGNMENTS = list(COURSE.assignments.values())
 # Judging one of these takes a tenth of a second or more. Their mistakes take longer than all others together.
 LONG = {
     "MultiHeadAttention",

@@ -57,7 +57,7 @@ class Sandbox:
     def worker(self, course: Course) -> Worker:
         judges = self._judges.get(course.root) or Judges(course.root, self.backend)
         self._judges[course.root] = judges
-        worker = Worker(course, judges, self.limits)
+        worker = Worker(judges, self.limits)
         worker.students = self.students
         return worker
 
@@ -68,7 +68,7 @@ class Marker:
     def __init__(self, assignment: Assignment, sandbox: Sandbox) -> None:
         self.assignment = assignment
         self._worker = sandbox.worker(Course(assignment.root))
-        self._version = assignment.version()
+        self._version = assignment.version
 
     def mark_cells(self, student: str, cells: Sequence[str], **more: Any) -> tuple[Report, list[CellResult]]:
         marked = self._worker.mark(Task(student, self.assignment.name, self._version, tuple(cells), **more))

@@ -104,6 +104,7 @@ def small_course(folder: Path, config: str = "", students=(), written: bool = Fa
         add_question(course)
     if second or written:
         list(sync(course))
+    course = Course(folder)
     assert api(folder).generate_assignment(NAME)["success"]
     for student in students:
         submit(course, student)
@@ -112,7 +113,7 @@ def small_course(folder: Path, config: str = "", students=(), written: bool = Fa
 
 def submit(course: Course, student: str, answers=None, name: str = NOTEBOOK, when: str = "") -> Path:
     """Hand in right work or `answers`, with this file name and timestamp."""
-    assignment = course.assignment(NAME)
+    assignment = Course(course.root).assignment(NAME)
     notebook = fill(released(course), model_answers(assignment) if answers is None else answers)
     path = hand_in(notebook, course.root / "submitted", student, assignment)
     if when:
@@ -127,6 +128,7 @@ def released(course: Course) -> Path:
 def graded(course: Course, feedback: bool = False, **settings):
     """Grade into the gradebook; returns outcomes and notices."""
     notices: list[str] = []
+    course = Course(course.root)
     outcomes = grade_into_gradebook(
         course, [course.assignment(NAME)], {"jobs": 1} | settings, "auto", feedback=feedback, on_notice=notices.append
     )

@@ -212,7 +212,7 @@ def graded(course, right):
         place(course, student).write_text(json.dumps(right))
     extras(place(course, "extras"), right)
     result = api(course.root).autograde(NAME, "*")
-    reports = grade_many(find_submissions([course.root / "submitted"], course), course.root, 2)
+    reports = grade_many(find_submissions([course.root / "submitted"], course), course, 2)
     return result, {report.student: report for report in reports}
 
 

@@ -44,9 +44,9 @@ def graded(tmp_path_factory):
     for folder in (course.root / "source").iterdir():
         if folder.name not in SOME:
             shutil.rmtree(folder)
-    assert tuple(course.assignments()) == SOME
+    assert tuple(course.assignments) == SOME
     nbgrader = api(course.root)
-    for assignment in course.assignments().values():
+    for assignment in course.assignments.values():
         assert nbgrader.generate_assignment(assignment.name)["success"]
         released = course.root / "assignments" / assignment.name / assignment.notebook.name
         for student, answers in class_of(assignment).items():
@@ -60,7 +60,7 @@ def graded(tmp_path_factory):
 def test_each_exercise_counts_for_itself(graded):
     """Also with an undone or looping exercise; an early mistake costs only its own points."""
     with book_of(graded) as book:
-        for assignment in graded.assignments().values():
+        for assignment in graded.assignments.values():
             points = {exercise.name: exercise.points for exercise in assignment.exercises}
             first, last = assignment.exercises[0].name, assignment.exercises[-1].name
             found = {student: marks(book, assignment, student) for student in class_of(assignment)}
@@ -75,7 +75,7 @@ def test_each_exercise_counts_for_itself(graded):
 
 
 def test_feedback_shows_the_rubric_and_nothing_hidden(graded):
-    for assignment in graded.assignments().values():
+    for assignment in graded.assignments.values():
         page, right = (
             (graded.root / "feedback" / student / assignment.name / f"{assignment.notebook.stem}.html").read_text()
             for student in ("first-wrong", "right")
@@ -92,7 +92,7 @@ def test_feedback_shows_the_rubric_and_nothing_hidden(graded):
 
 
 def test_autograded_notebook_keeps_printed_text(graded):
-    assignment = next(iter(graded.assignments().values()))
+    assignment = next(iter(graded.assignments.values()))
     path = graded.root / "autograded" / "right" / assignment.name / assignment.notebook.name
     notebook = nbformat.read(path, as_version=4)
     printed = "".join(o.text for c in notebook.cells for o in c.get("outputs", []) if o.output_type == "stream")

@@ -9,7 +9,7 @@ import time
 import nbformat
 import pytest
 
-from autograder.authoring.notebook_checks import rubrics
+from autograder.authoring.notebook_checks import names_in_files
 from autograder.course.assignments import Course
 from autograder.nbgrader.pages import Page
 from autograder.reports.written import MAX_TEXT, WrittenAnswer, grouped
@@ -223,7 +223,7 @@ def test_invalid_decision_is_reported_and_nothing_is_entered(class_of_six):
 def test_dev_check_finds_wrong_rubrics(original, tmp_path):
     course = Course(shutil.copytree(original.root, tmp_path / "course"))
     add_question(course, 'written-why = [[1, "one"]]\nwritten-wy = [[4, "all"]]')
-    found = {finding.cell: finding.what for finding in rubrics(course.assignment(NAME))}
+    found = {finding.cell: finding.what for finding in names_in_files(course.assignment(NAME))}
     assert found == {
         "written-why": "its lines add up to 1 points, its cell says 4",
         "written-wy": "the notebook has no such written question",

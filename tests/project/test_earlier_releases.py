@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from autograder.course.assignments import Course
-from autograder.course.releases import digests_of
+from autograder.course.digests import digests_of
 from autograder.course.source_notebook import SourceNotebook
 from tests.conftest import ROOT
 
@@ -21,7 +21,7 @@ def git(*words):
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="a copy without the history")
 def test_every_committed_release_is_known():
     missing = []
-    for name, assignment in Course(ROOT).assignments().items():
+    for name, assignment in Course(ROOT).assignments.items():
         path = f"assignments/{name}/{assignment.notebook.name}"
         for commit in git("log", "--diff-filter=AM", "--format=%H", "--", path).decode().split():
             notebook = msgspec.json.decode(git("show", f"{commit}:{path}"), type=SourceNotebook)

@@ -46,7 +46,7 @@ def marked(tmp_path_factory):
     list(add_exercise(course, NAME, OTHER))
     assert command(course, "dev", "sync")[0] == 0
     assignment = Course(course.root).assignment(NAME)
-    answers, version = tuple(model_answers(assignment).values()), assignment.version()
+    answers, version = tuple(model_answers(assignment).values()), assignment.version
     tasks = [Task("first", assignment.name, version, answers)]
     for when, fault in AFTER_MARKS:
         tasks.append(Task(f"{when} {fault}", assignment.name, version, (*answers, f'{when} = "{fault}"')))

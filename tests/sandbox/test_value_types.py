@@ -154,10 +154,10 @@ def test_added_type_can_be_graded(tmp_path):
     assert "import datetime" in text
     assert "((datetime.timedelta(seconds=1800), 3,), datetime.timedelta(seconds=5400))" in text
     judges = Judges(course.root, choose_backend("process")[0])
-    worker = Worker(course, judges, Limits())
+    worker = Worker(judges, Limits())
 
     def marked(answer):
-        report = worker.mark(Task("ada", NAME, assignment.version()).of([Cell(0, answer)])).report
+        report = worker.mark(Task("ada", NAME, assignment.version).of([Cell(0, answer)])).report
         assert not report.reason, report.reason
         (found,) = report.exercises
         return found.score, " ".join(test.message for test in found.tests)

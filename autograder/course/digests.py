@@ -1,4 +1,4 @@
-"""What students got, in each release of a notebook: digests of its cells and of its lines of code.
+"""Digests: of all that a mark can depend on, and of what students got in each release of a notebook.
 
 A student keeps the notebook of an earlier release. If the course mends a word, the old text in it is still not the
 student's own. `earlier_releases.txt` beside `nbgrader_config.py` holds a digest of each text that a new release has
@@ -10,20 +10,56 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+import cellcage
 from autograder.course.source_notebook import notebook_at
 from autograder.errors import CourseError
 from autograder.text import squeezed
 
-FILE = "earlier_releases.txt"
+STAMPED = (".py", ".toml", ".html", ".md", ".txt", ".yml")  # file types of the engine's code and of courses' content
+RUBRIC = "rubric.toml"  # for people who grade; no test's mark depends on it
+EARLIER = "earlier_releases.txt"
 _HEAD = "# Written when a release is replaced: students keep notebooks with these texts. Commit this file."
 _LETTERS = 12  # of a digest; a course with 10,000 texts has two alike once in five million courses
 
 
 CellText = tuple[str, str, str]  # a cell's type, its grade_id (empty if it has none), and its text
+
+
+def digest_of(
+    files: Sequence[Path], folder: Path, others: Collection[str], parts: Sequence[str] = ("",), more: str = ""
+) -> str:
+    """A digest of `files`, of the content of the assignment in `folder` and of all assignments, and of the engine.
+
+    others: names of the other assignments, whose own content does not count
+    parts: the folders of the engine and the sandbox that count; "" is all of them
+    more: what else counts, as a text
+    """
+    digest = hashlib.sha256("".join(map(_kit_version, parts)).encode() + more.encode())
+    of_others = {folder.parent / name for name in others}
+    shared = [path for path in folder.parent.rglob("*") if of_others.isdisjoint(path.parents)]
+    for path in sorted([*files, *filter(is_stamped, shared)]):
+        name = f"{path.parent.name}/{path.name}"
+        data = path.read_bytes() if path.is_file() else b""
+        digest.update(name.encode() + b"\0" + data)
+    return digest.hexdigest()
+
+
+def is_stamped(path: Path) -> bool:
+    """True if a mark can depend on this file of a course or of the engine."""
+    return path.suffix in STAMPED and path.name != RUBRIC
+
+
+@functools.cache
+def _kit_version(part: str) -> str:
+    """A digest of a part of the engine's and the sandbox's code, read once: the running code does not change either."""
+    digest = hashlib.sha256()
+    for kit in (Path(__file__).parents[1], Path(cellcage.__file__).parent):
+        for path in sorted(filter(is_stamped, (kit / part).rglob("*"))):
+            digest.update(path.relative_to(kit).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
 
 
 def text_digest(text: str, name: str = "") -> str:
@@ -52,37 +88,25 @@ def digests_of(cells: Iterable[CellText]) -> set[str]:
 
 def released_digests(root: Path, released: Path) -> frozenset[str]:
     """The digests of all releases of a notebook; empty if there was none. released: the present one"""
-    return _present(released) | _earlier(root / FILE).get(released.parent.name, frozenset())
+    return _present(released) | _earlier(root / EARLIER, released.parent.name)
 
 
 def _present(path: Path) -> frozenset[str]:
     try:
-        return _digests_at(path, path.stat().st_mtime_ns)
-    except (OSError, CourseError):
+        cells = notebook_at(path).cells
+    except CourseError:
         return frozenset()
-
-
-@functools.lru_cache
-def _digests_at(path: Path, changed: int) -> frozenset[str]:
-    cells = notebook_at(path).cells
     return frozenset({text_digest(""), *digests_of((cell.cell_type, cell.grade_id, cell.text) for cell in cells)})
 
 
-def _earlier(path: Path) -> Mapping[str, frozenset[str]]:
-    """By assignment the digests in the course's file."""
+def _earlier(path: Path, assignment: str) -> set[str]:
+    """An assignment's digests in the course's file, if there is one."""
     try:
-        return _read(path, path.stat().st_mtime_ns)
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
-        return {}
-
-
-@functools.lru_cache(4)
-def _read(path: Path, changed: int) -> Mapping[str, frozenset[str]]:
-    found = defaultdict[str, set[str]](set)
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-        assignment, _, digest = line.rpartition(" ")
-        found[assignment].add(digest)
-    return {assignment: frozenset(digests) for assignment, digests in found.items()}
+        return set()
+    found = (line.rpartition(" ") for line in lines)
+    return {digest for name, _, digest in found if name == assignment}
 
 
 @contextlib.contextmanager
@@ -97,7 +121,7 @@ def remembered(root: Path, notebooks: Iterable[Path]) -> Iterator[None]:
 
 def add(root: Path, replaced: Mapping[str, Collection[str]]) -> None:
     """Add digests to the course's file, by assignment."""
-    path = root / FILE
+    path = root / EARLIER
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     known = {line for line in lines if not line.startswith("#")}
     new = {f"{name} {digest}" for name, digests in replaced.items() for digest in digests} - known
