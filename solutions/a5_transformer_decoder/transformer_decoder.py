@@ -9,10 +9,10 @@
 # %% [markdown]
 # # The transformer decoder
 #
-# **Time:** about 130 minutes. **Difficulty:** ●●●. **Builds on:** assignments 2 and 4.
+# **Time:** about 140 minutes. **Difficulty:** ●●●. **Builds on:** assignments 2 and 4.
 #
 # **It takes two sittings.** In the first one you write the decoder: exercises 1 to 5. In the second one it learns, reads a novel and
-# writes, and you answer exercise 6.
+# writes, you leave a part of it out, and you answer exercise 6.
 #
 # Attention lets words look at each other. A **transformer decoder** wraps it into a whole model that reads a text and
 # says, at every place, which word could come next. It is the design behind today's language models. Five parts are
@@ -40,11 +40,11 @@
 # 6. a question to answer in words
 #
 # **How to work.** Replace `raise NotImplementedError()` in a cell with your code, run the cell, then run the check
-# below it. The check you see uses small numbers that you can follow by hand; grading uses other numbers and sizes.
+# below it. The check uses mostly small numbers that you can follow by hand. Grading uses other numbers and sizes.
 # Each part earns points on its own, so a mistake in one exercise does not cost you the next.
 #
 # **What also counts**, a little each time: `float32` in gives `float32` out, and `float64` gives `float64` (an array from NumPy is
-# `float64` unless you say otherwise). The arguments hold what they held before, and they may come by name.
+# `float64` unless you say otherwise). Leave the arguments as they are. They may come by name.
 #
 # **What you may rely on.** Numbers are `float32` or `float64`, and finite. Every size is at least 1.
 #
@@ -83,6 +83,8 @@ from attention_course import check, grading, heatmap, hint
 
 # %% [markdown]
 # ## 1. `positional_encoding`
+#
+# *About 15 minutes · medium*
 #
 # [Vaswani et al. 2017](https://arxiv.org/abs/1706.03762), section 3.5, use waves of many lengths. Position $pos$ gets a row of $d_{model}$ numbers, in pairs of
 # a sine and a cosine:
@@ -133,22 +135,23 @@ def positional_encoding(length, d_model):
 # and hours.
 
 # %% tags=["active-ipynb"]
-# encoding = positional_encoding(64, 32)   # enough positions that the slower waves are seen, too
+# encoding = positional_encoding(32, 32)[:, :20]   # 32 positions; the columns further right are slower still
 # heatmap(encoding, title="positional encoding: row = position, column = place in the vector")
 
 # %% [markdown]
 # And a sine and a cosine of one angle make a *pair* for a reason: $\sin a \sin b + \cos a \cos b = \cos(a - b)$. So the dot product
 # of two rows depends only on **how far apart** the positions are. It is largest where they are the *same* position: as they come, rows
-# look at themselves.
+# look at themselves. In this picture and the next, the smallest number is taken off all, so that you see the differences.
 
 # %% tags=["active-ipynb"]
 # small = positional_encoding(8, 32)
-# heatmap(small @ small.T, title="dot products of positions: the same along each diagonal, largest on the main one")
+# near = small @ small.T   # (8, 8)
+# heatmap(near - near.min(), title="dot products of positions: the same along each diagonal, largest on the main one")
 
 # %% [markdown]
 # How does a head look **one word back**, then? The pair $(\sin a, \cos a)$ is a point on a circle, and $k$ positions further on it has
-# turned by a fixed angle: $PE_{pos + k}$ is $PE_{pos}$, *rotated*, by the same matrix for every $pos$. A rotation is a matrix product, which is
-# what $W_Q$ and $W_K$ are. A head that learns it turns each query back by one, and finds the neighbour:
+# turned by a fixed angle: $PE_{pos + k}$ is $PE_{pos}$, *rotated*, by the same matrix for every $pos$. To rotate is to
+# multiply by a matrix, and $W_Q$ and $W_K$ are matrices. A head that learns this rotation turns each query back by one, and finds the neighbour:
 
 # %% tags=["active-ipynb"]
 # angles = 1 / 10000 ** (np.arange(0, 32, 2) / 32)             # (16,): by how much each pair turns from one position to the next
@@ -157,10 +160,13 @@ def positional_encoding(length, d_model):
 #     turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
 #     back[2 * pair : 2 * pair + 2, 2 * pair : 2 * pair + 2] = turn
 # print("rotated by one, row 5 is row 4:", np.allclose(small[5] @ back, small[4]))
-# heatmap((small @ back) @ small.T, title="scores after the rotation: largest one place back")
+# scores = (small @ back) @ small.T   # (8, 8)
+# heatmap(scores - scores.min(), title="scores after the rotation: largest one place back")
 
 # %% [markdown]
 # ## 2. `layer_norm`
+#
+# *About 10 minutes · medium*
 #
 # A deep model adds up many things, and so the numbers grow: one word's vector may become a hundred times as long as another's. **Layer
 # normalisation** ([Ba et al. 2016](https://arxiv.org/abs/1607.06450)) brings every word's vector to mean 0 and variance 1, then lets the model choose a scale
@@ -221,6 +227,8 @@ def layer_norm(x, gamma, beta, eps=1e-5):
 # %% [markdown]
 # ## 3. `feed_forward`
 #
+# *About 5 minutes · easy*
+#
 # After words have looked at each other, each one works on what it has found, on its own (Vaswani et al. 2017, section 3.3):
 # a layer that widens, **ReLU**, which sets what is below zero to zero, and a layer back to the width of the model.
 #
@@ -274,6 +282,8 @@ def feed_forward(x, W_1, b_1, W_2, b_2):
 
 # %% [markdown]
 # ## Bring your `MultiHeadAttention`
+#
+# *About 5 minutes · easy*
 #
 # The rest is PyTorch. The block below uses the class that you wrote in assignment 4. Copy it from there into this cell.
 # Nothing is graded here. If yours has a mistake, or you leave this cell as it is, grading judges the next exercises with a right
@@ -339,6 +349,8 @@ class MultiHeadAttention(nn.Module):
 # %% [markdown]
 # ## 4. `DecoderBlock`
 #
+# *About 30 minutes · hard*
+#
 # A block has two **branches**: attention, where words look at each other, and feed-forward, where each works on its own. Neither
 # replaces a word's vector. Each *adds* to it:
 #
@@ -349,27 +361,14 @@ class MultiHeadAttention(nn.Module):
 # of blocks, and gradients back. What flows along it, the sum of the embedding and of all that branches have added, is called the
 # **residual stream**.
 #
+# You write it in two steps: first only `forward`, with parts that are given, and then the exercise, the whole module with its mask.
+
+# %% [markdown]
 # **Where the norm stands.** The original transformer normalises the sum, $\operatorname{LayerNorm}(x + \operatorname{branch}(x))$
 # (Vaswani et al. 2017, section 3.1): *post-norm*. Here it stands in front of the branch: *pre-norm*, as in most models since GPT-2. The
 # reason in one sentence: with the way past the branches free of norms, gradients are of a healthy size from the first step on, so
-# training needs no careful warm-up of the learning rate ([Xiong et al. 2020](https://arxiv.org/abs/2002.04745)).
-#
-# **The mask** is made inside the block. A word may look at itself and at what came before: causal, as in assignment 2. On top of
-# that comes `padding`, a mask $(B, 1, L)$ that is `True` on real words, as your `padding_mask` makes it: no word may look at padding. Padding
-# hides only keys: a padded place itself looks at the real words before it, as any other place does.
-# Scores are $(B, h, L, L)$, and what you hand to the attention must broadcast to that.
-
-# %% [markdown]
-# By hand, a text of four words with one `<pad>` at its *beginning*. Some programs pad there, so that all texts of a batch end at the same place:
-#
-# | may look at → | `<pad>` | Sarah | left | keys |
-# | --- | --- | --- | --- | --- |
-# | `<pad>` | no | no | no | no |
-# | Sarah | no | yes | no | no |
-# | left | no | yes | yes | no |
-# | keys | no | yes | yes | yes |
-#
-# The first row may look at nothing. Its attention is 0, and the residual carries it on.
+# training can do without a *warm-up*, a learning rate that rises slowly at first ([Xiong et al. 2020](https://arxiv.org/abs/2002.04745)). Many people warm up all the same,
+# and so will you in the second sitting: it does no harm.
 
 # %% [markdown]
 # **By hand**, two words of width 2, $(3, 1)$ and $(0, 2)$. Both norms have $\gamma = 1$ and $\beta = 0$. $W_Q$ and $W_K$ are all zeros, so a
@@ -385,6 +384,66 @@ class MultiHeadAttention(nn.Module):
 # | $\operatorname{LayerNorm}_2$ | $(1, -1)$ | $(-1, 1)$ |
 # | feed-forward: below zero to zero, times 10 | $(10, 0)$ | $(0, 10)$ |
 # | $x$ + attention + feed-forward | $(14, 0)$ | $(0, 12)$ |
+
+# %% [markdown]
+# **First step: only `forward`.** Here a block gets its four parts from outside, and its mask as well. Write what the table does, from its first row
+# to its last: two sums, of which the second builds on the first. `self.attention(..., mask)` returns the tuple (output, weights), as
+# your `MultiHeadAttention` does. This step is not graded. The cell below it checks it.
+
+# %% tags=["active-ipynb"]
+# class GivenParts(nn.Module):
+#     """A block that is made of given parts."""
+#
+#     def __init__(self, norm_1, attention, norm_2, feed_forward):
+#         super().__init__()
+#         self.norm_1, self.attention = norm_1, attention
+#         self.norm_2, self.feed_forward = norm_2, feed_forward
+#
+#     def forward(self, x, mask):
+#         """x: (B, L, d_model), mask: (L, L). Returns (B, L, d_model)."""
+#         raise NotImplementedError()   # your lines
+
+# %% tags=["active-ipynb"]
+# def even(x, mask):
+#     """Attention in which a word looks evenly at all it may see."""
+#     weights = mask / mask.sum(dim=-1, keepdim=True)   # (L, L)
+#     return weights @ x, weights
+#
+# def first_step(words, wanted, question):
+#     """Compare what the parts of the example make of the words with what is wanted."""
+#     block = GivenParts(nn.LayerNorm(2), even, nn.LayerNorm(2), lambda x: 10 * x.relu())
+#     mask = torch.ones(len(words), len(words), dtype=torch.bool).tril()
+#     with torch.no_grad():
+#         found = block(torch.tensor([words]), mask)[0]
+#     right = found.shape == (len(words), 2) and torch.allclose(found, torch.tensor(wanted), atol=0.01)
+#     print("Right:" if right else "Not yet:", [[round(number, 2) for number in word] for word in found.tolist()])
+#     if not right:
+#         print("Wanted:", wanted, question)
+#
+# try:
+#     first_step([[3.0, 1.0], [0.0, 2.0]], [[14.0, 0.0], [0.0, 12.0]], "What goes into each branch, and what is it added to?")
+#     first_step([[3.0, 1.0], [2.0, 0.0], [0.0, 0.5]], [[14.0, 0.0], [13.0, -1.0], [10.33, 0.17]],
+#                "What does norm_2 get: the word as it came in, or the first sum?")
+# except NotImplementedError:
+#     print("Not written yet. It takes three lines.")
+
+# %% [markdown]
+# **Second step: the whole block.** Now the block makes its own parts and its own mask. A word may look at itself and at what came before: causal, as in assignment 2. On top of
+# that comes `padding`, a mask $(B, 1, L)$ that is `True` on real words, as your `padding_mask` makes it: no word may look at padding. Padding
+# hides only keys: a padded place itself looks at the real words before it, as any other place does.
+# Scores are $(B, h, L, L)$, and what you hand to the attention must broadcast to that.
+
+# %% [markdown]
+# **By hand**, a text of four words with one `<pad>` at its *beginning*. Some programs pad there, so that all texts of a batch end at the same place:
+#
+# | may look at → | `<pad>` | Sarah | left | keys |
+# | --- | --- | --- | --- | --- |
+# | `<pad>` | no | no | no | no |
+# | Sarah | no | yes | no | no |
+# | left | no | yes | yes | no |
+# | keys | no | yes | yes | yes |
+#
+# The first row may look at nothing. Its attention is 0, and the residual carries it on.
 
 # %% [markdown]
 # **The members have these names**, so that weights can be copied by name: `norm_1`, `attention`, `norm_2`, `feed_forward`. The last is
@@ -463,7 +522,7 @@ class DecoderBlock(nn.Module):
 #
 #     x = torch.randn(2, 10, 64)                                 # (B, L, d_model)
 #     hidden = torch.ones(10, 10, dtype=torch.bool).triu(1)      # theirs is True where a query may NOT attend
-#     print("largest difference:", (mine(x) - theirs(x, src_mask=hidden)).abs().max().item())
+#     print(f"largest difference: {(mine(x) - theirs(x, src_mask=hidden)).abs().max().item():.7f}")
 
 # %% [markdown]
 # **What to notice.** Who depends on whom? Nudge one word, and see how far each output moves. With one block or with six, the upper
@@ -484,6 +543,8 @@ class DecoderBlock(nn.Module):
 
 # %% [markdown]
 # ## 5. `TransformerDecoder`
+#
+# *About 25 minutes · hard*
 #
 # Now the whole model. Token ids, $(B, L)$ whole numbers, go in; **logits**, $(B, L, vocab\_size)$, come out: for each place one score
 # for every word that could come next.
@@ -528,7 +589,7 @@ class DecoderBlock(nn.Module):
 # %% [markdown]
 # **How the weights start out** is not graded. `nn.Embedding` starts with numbers around 1, which is large once multiplied by
 # $\sqrt{d_{model}}$. With `nn.init.normal_(self.embedding.weight, std=d_model ** -0.5)` it starts about as large as the positions, so that
-# these can be seen beside it.
+# it does not drown them.
 #
 # You may call `DecoderBlock` and `positional_encoding` from above. If one of them has a mistake, grading judges this exercise with a
 # right one in its place.
@@ -590,6 +651,8 @@ class TransformerDecoder(nn.Module):
 
 # %% [markdown]
 # ### Second sitting: does it learn?
+#
+# *About 10 minutes · easy*
 #
 # A task for a tiny model: at every place, say the word **before** this one. The words are drawn at random, so there is nothing to
 # guess from, and no way but to look one place back. Your model knows where each word stands; can it use that? (This takes
@@ -661,6 +724,8 @@ class TransformerDecoder(nn.Module):
 
 # %% [markdown]
 # ## Your decoder reads a novel
+#
+# *About 15 minutes · easy*
 #
 # Random words show that it learns. Now for real ones: *Pride and Prejudice* by Jane Austen (1813) is in the public domain and comes
 # with the course. The last tenth is **held out**: your decoder never trains on it, so its loss there says what it has learnt about the
@@ -741,7 +806,7 @@ class TransformerDecoder(nn.Module):
 # ### Two minutes of training
 #
 # Three blocks, four heads, 64 tokens at a time. In each step the decoder reads 16 stretches of the novel, and is asked at every place for the
-# next token. It starts at a loss of about $\ln 1024 = 6.93$, which is guessing. (This takes one to two minutes on one core, and is left
+# next token. Guessing would be a loss of $\ln 1024 = 6.93$. It starts a little above that, since at first it is sure of wrong things. (This takes one to two minutes on one core, and is left
 # out while your work is graded.)
 
 # %% tags=["active-ipynb"]
@@ -762,11 +827,13 @@ class TransformerDecoder(nn.Module):
 #     """The mean loss of every next token of x, (B, L)."""
 #     return F.cross_entropy(model(x)[:, :-1].flatten(0, 1), x[:, 1:].flatten())
 #
-# def train_on(ids, steps):
-#     """A decoder after so many steps on the token ids, and its loss at each step."""
+# def train_on(ids, steps, change=None):
+#     """A decoder after so many steps on the token ids, and its loss at each step. change: what is done to it before"""
 #     torch.set_num_threads(1)
 #     torch.manual_seed(0)
 #     model, losses = TransformerDecoder(**SIZES), []
+#     if change is not None:
+#         change(model)
 #     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3, betas=(0.9, 0.98))  # Adam, which also keeps weights small
 #     pace = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=3e-3, total_steps=steps)  # up, then slowly down
 #     for step in range(steps):
@@ -797,7 +864,7 @@ class TransformerDecoder(nn.Module):
 # ### It writes
 #
 # To write, the decoder reads what is there, draws one of the tokens that it holds for likely, reads again, and so on. A temperature of 0.8 makes it
-# a little more sure than it is. (Assignment 6 has more to say about drawing.) Give it another beginning, or another seed.
+# a little more sure than it is. (Assignment 6 has more to say about drawing.) First two beginnings of ours:
 
 # %% tags=["active-ipynb"]
 # def write(model, beginning, length=80, seed=0, temperature=0.8):
@@ -814,6 +881,13 @@ class TransformerDecoder(nn.Module):
 #     print(write(trained, "Elizabeth", seed=0))
 #     print("---")
 #     print(write(trained, '"My dear Mr. Darcy,"', seed=1))
+
+# %% [markdown]
+# And now yours. Write another beginning, in plain English letters, or choose another seed:
+
+# %% tags=["active-ipynb"]
+# if trained is not None:
+#     print(write(trained, "It is a truth universally acknowledged, that a decoder", seed=2))
 
 # %% [markdown]
 # **What to notice.** Two minutes ago it knew nothing, not even that letters make words. Now most words are English, people have names, quotation marks open and
@@ -841,7 +915,45 @@ class TransformerDecoder(nn.Module):
 #         print(write(own, "Elizabeth", seed=0))
 
 # %% [markdown]
+# ## Leave something out
+#
+# *About 15 minutes · medium*
+#
+# What is a part good for? Take it out, train again, and compare. Choose one, write it into `leave_out`, and guess the curve
+# before you run the cell.
+#
+# - **The norms.** `nn.Identity()` hands on what it gets, so it can stand where a norm stood. Each of `model.blocks` has two of them, and the model has one more.
+# - **The positions.** Fill them with zeros, as you have seen above.
+#
+# Nothing here is graded. (It takes as long as the first training.)
+
+# %% tags=["active-ipynb"]
+# def leave_out(model):
+#     """Take a part out of a decoder that has not learned yet."""
+#     ...   # your lines
+#
+# if trained is not None:
+#     fresh, some = TransformerDecoder(**SIZES), torch.arange(L)[None]
+#     with torch.no_grad():
+#         before, _, after = fresh(some), leave_out(fresh), fresh(some)
+#     if torch.equal(before, after):
+#         print("Nothing is left out yet: write your lines in leave_out.")
+#     else:
+#         _, without_it = train_on(torch.tensor(ids), STEPS, change=leave_out)
+#         print("mean loss of 50 steps     whole   without")
+#         for step in (0, 100, 200, 400, 600, 850):
+#             whole, less = (np.mean(one[step : step + 50]) for one in (losses, without_it))
+#             print(f"from step {step:3d}         {whole:10.2f}{less:10.2f}")
+#         display(loss_curve(without_it, title="loss, step by step, without it"))
+
+# %% [markdown]
+# **Explain the curve.** Double-click here and write two or three sentences: where does it differ from the whole decoder's, in the beginning or in the end, and by how
+# much? What did the part do for the model, and what can the model do without it? Then try the other one.
+
+# %% [markdown]
 # ## 6. In your own words
+#
+# *About 10 minutes · medium*
 #
 # Follow one word's vector through the decoder, from its id to its logits. What does each branch of a block add to it, and which of the two
 # can bring in something about other words? A classmate says: *with a residual around every branch, the last block still knows which word
