@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Causal masking
 #
-# **Time:** about 65 minutes. **Difficulty:** ●●○. **Builds on:** assignment 1, also its PyTorch.
+# **Time:** about 70 minutes. **Difficulty:** ●●○. **Builds on:** assignment 1, also its PyTorch.
 #
 # A model that writes a summary must not read the words it has not written yet. By the end of this notebook you will
 # have written the attention that keeps this promise, for one text and for a batch of texts of different lengths:
@@ -27,14 +27,16 @@
 # 6. a question to answer in words
 #
 # **How to work.** Replace `raise NotImplementedError()` in a cell with your code, run the cell, then run the check
-# below it. The check you see uses small numbers that you can follow by hand; grading uses other numbers and sizes.
+# below it. The check uses mostly small numbers that you can follow by hand. Grading uses other numbers and sizes.
 # Each part earns points on its own, so a mistake in one exercise does not cost you the next.
 #
 # **What also counts**, a little each time:
 #
 # - The result has the dtype of the input. `float32 / math.sqrt(4)` stays `float32`, but `float32 / np.sqrt(4)` is `float64`
 #   from NumPy 2 on, since `np.sqrt(4)` is a `float64`.
-# - The arguments hold what they held before, and they may come by name. Two calls do not know of each other.
+# - Leave the arguments as they are; they may come by name. A call must not depend on the calls before it.
+#
+# **Counting.** Words, queries, keys and texts are counted from 0 everywhere.
 #
 # **What is not graded:** sizes of 0, and input that is an integer, `float16`, infinite or NaN, unless a docstring names it.
 #
@@ -46,11 +48,13 @@ import math
 
 import numpy as np
 
-from attention_course import check, heatmap, hint
+from attention_course import check, explore, heatmap, hint
 
 
 # %% [markdown]
 # ## Why a mask?
+#
+# *About 5 minutes · easy*
 #
 # > Sarah left the keys in a box. She wants them but it is locked.
 #
@@ -93,20 +97,22 @@ from attention_course import check, heatmap, hint
 # \text{mask} = \begin{pmatrix} \text{yes} & \text{no} & \text{no} \\ \text{yes} & \text{yes} & \text{no} \\
 # \text{yes} & \text{yes} & \text{yes} \end{pmatrix}$$
 #
-# - Word 1 may look only at itself, so all its weight goes there: $(1, 0, 0)$. That its score 5 is smaller than 9
+# - Word 0 may look only at itself, so all its weight goes there: $(1, 0, 0)$. That its score 5 is smaller than 9
 #   plays no role.
-# - Word 2 may look at words 1 and 2: $e^1 \approx 2.72$ and $e^3 \approx 20.09$ share a total of $22.80$. The 9 is
+# - Word 1 may look at words 0 and 1: $e^1 \approx 2.72$ and $e^3 \approx 20.09$ share a total of $22.80$. The 9 is
 #   not in the sum.
-# - Word 3 may look at all three, and its scores are equal: a third each.
+# - Word 2 may look at all three, and its scores are equal: a third each.
 
 # %% tags=["active-ipynb"]
 # e_1, e_3 = math.exp(1), math.exp(3)
-# print("word 1  ", [1.0, 0.0, 0.0])
-# print("word 2  ", [round(e_1 / (e_1 + e_3), 2), round(e_3 / (e_1 + e_3), 2), 0.0])
-# print("word 3  ", [round(1 / 3, 2)] * 3)
+# print("word 0  ", [1.0, 0.0, 0.0])
+# print("word 1  ", [round(e_1 / (e_1 + e_3), 2), round(e_3 / (e_1 + e_3), 2), 0.0])
+# print("word 2  ", [round(1 / 3, 2)] * 3)
 
 # %% [markdown]
 # ## 1. `causal_mask`
+#
+# *About 5 minutes · easy*
 #
 # The mask of a text with `length` words, as in the example: query $i$ may attend to keys $0 \dots i$.
 #
@@ -149,6 +155,8 @@ def causal_mask(length):
 
 # %% [markdown]
 # ## 2. `padding_mask`
+#
+# *About 10 minutes · easy*
 #
 # A batch is one array, but texts differ in length. So the shorter ones are filled up with a meaningless word until
 # all have `max_length`:
@@ -227,12 +235,14 @@ def padding_mask(lengths, max_length):
 # %% [markdown]
 # ## 3. `masked_softmax`
 #
+# *About 15 minutes · hard*
+#
 # Softmax over the allowed keys, and zero for the others:
 #
 # $$\text{weights}_{ij} = \frac{e^{s_{ij}}}{\sum_{k \text{ allowed for } i} e^{s_{ik}}}
 # \text{ where } j \text{ is allowed,} \qquad \text{weights}_{ij} = 0 \text{ where it is not.}$$
 #
-# **Where does the mask go?** Word 2 of the worked example scores $(1, 3, 9)$ and may see the first two. Here are two ideas that
+# **Where does the mask go?** Word 1 of the worked example scores $(1, 3, 9)$ and may see the first two. Here are two ideas that
 # look fine and are not. What went wrong in each?
 
 # %% tags=["active-ipynb"]
@@ -299,12 +309,27 @@ def masked_softmax(scores, mask):
 # print("nothing allowed:", masked_softmax(np.stack([scores, scores]), padding_mask([3, 0], 3))[1, 0])
 
 # %% [markdown]
-# **What to notice.** What is masked does not exist: change the 9 of word 2 into a million, and its weights stay where
-# they are. That is also how you can find a leak in any attention code you meet: put something huge where nobody may
-# look, and see whether anything moves.
+# **What to notice.** What is masked does not exist: the 9 of word 1 plays no part. That is also how you can find a leak in any attention code you
+# meet: put something huge where nobody may look, and see whether anything moves. Try it, here and at other places of `scores`.
+# Then put `leaky` in place of `masked_softmax`: it is the first of the two ideas from above.
+
+# %% tags=["active-ipynb"]
+# def leaky(scores, mask):
+#     weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
+#     return weights / weights.sum(axis=-1, keepdims=True) * mask
+#
+#
+# function = masked_softmax   # or leaky
+# row, column = 1, 2          # word 1 may not look at word 2
+# huge = scores.copy()
+# huge[row, column] = 1e6
+# print("before:", function(scores, causal_mask(3))[row].round(3))
+# print("after: ", function(huge, causal_mask(3))[row].round(3))
 
 # %% [markdown]
 # ## 4. `causal_attention`
+#
+# *About 10 minutes · medium*
 #
 # All together: scores as in scaled dot-product attention, both masks, softmax, weighted sum of the values.
 #
@@ -411,12 +436,14 @@ def causal_attention(Q, K, V, padding=None):
 # %% [markdown]
 # ## 5. The same in PyTorch
 #
+# *About 10 minutes · medium*
+#
 # Now with *any* bool mask, given by the caller, or none. The formula is the same; what is new is that gradients flow
 # back to `query`, `key` and `value`. Queries and keys need not be equally many here.
 #
 # An empty row is more treacherous than in NumPy: a result may be free of NaN and its **gradients** not, for example where
 # $0 / 0$ is computed and `torch.where` then chooses 0 instead. Gradients have to be finite everywhere, and zero for a query
-# that may attend to nothing. (`masked_fill` with $-\infty$, `torch.softmax` and `nan_to_num` do that, too.)
+# that may attend to nothing. (`masked_fill` with $-\infty$, then `torch.softmax` and `nan_to_num`, is a way that does it: its gradients are finite.)
 #
 # `torch.softmax`, `masked_fill` and `torch.where` are fine to use. PyTorch's ready-made attention is not: you are
 # writing it.
@@ -471,11 +498,11 @@ def torch_masked_attention(query, key, value, mask=None):
 # mask = torch.from_numpy(causal_mask(4) & padding_mask([4, 2], 4))  # (2, 4, 4)
 # output, weights = torch_masked_attention(query, key, value, mask)
 # ready_made = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
-# print("largest difference:", (output - ready_made).abs().max().item())
+# print(f"largest difference: {(output - ready_made).abs().max().item():.7f}")
 
 # %% [markdown]
-# **What the mask does to learning.** We ask for the gradient of *one* word's output, the second's: which words'
-# values would training change because of what the second word found?
+# **What the mask does to learning.** We ask for the gradient of *one* word's output, word 1's: which words'
+# values would training change because of what word 1 found?
 
 # %% tags=["active-ipynb"]
 # value.requires_grad_(True)
@@ -489,6 +516,8 @@ def torch_masked_attention(query, key, value, mask=None):
 
 # %% [markdown]
 # ## A trained model reads with your attention
+#
+# *About 5 minutes · easy*
 #
 # Queries and keys made by hand are one thing. Here are learned ones: a small decoder that has read *Pride and Prejudice* (1813), again and again. It has three layers of four
 # **heads** each: four attentions side by side, of which assignment 3 tells more. Here it uses your
@@ -504,32 +533,44 @@ def torch_masked_attention(query, key, value, mask=None):
 #     print(f"{probability:.2f}  {token}")
 
 # %% [markdown]
-# **What to notice.** After *Mr.* it expects a man of the novel, and of these Darcy. It knows no more of the world than this one book, and your attention brings it what it has
-# read so far.
+# **What to notice.** After *Mr.* it expects a man from the novel, above all Darcy. It knows no more of the world than this one book. Everything it knows of this sentence
+# comes to a word through your attention.
 
 # %% tags=["active-ipynb"]
 # two = reading.weights[0, :2]                            # (2, L, L): heads 0 and 1 of the first layer
 # heatmap(two, rows=reading.tokens, columns=reading.tokens, names=["head 0", "head 1"], title="first layer: row looks at column")
 
 # %% [markdown]
-# **What to notice.** The staircase is yours. Below it the heads look **near**: over a few pages, each head of the first layer gives about a quarter of its weight to the token before, more than to the token
+# **What to notice.** The staircase is yours. Below it the heads look **near**: averaged over a few pages of the novel (the picture shows one sentence), each head of the first layer gives about a quarter of its weight to the token before, more than to the token
 # itself. In the other two layers it is about an eighth at most, and heads look farther back. Nobody told them to.
 #
-# How far back? Here is a head of the middle layer, as it reads a word of somebody who is speaking. What is it looking for?
+# How far back? Here is a head of the middle one of three layers, as it reads a word of somebody who is speaking. What is it looking for?
 
 # %% tags=["active-ipynb"]
 # speech = '"You are very kind, but I am not tired, and your house is not far from my own," said she. "Will'
 # reading = trained_decoder.read(speech, attention=causal_attention)
 # ((token, probability),) = reading.next_tokens(1)
-# print(f"next: {token} {probability:.2f}")
-# highlight(reading.weights[1, 0, -1], reading.tokens, title="middle layer, head 0: where the last word looks")
+# print(f"next:{token} {probability:.2f}")
+# highlight(reading.weights[1, 0, -1], reading.tokens, title="layer 1, head 0: where the last word looks")
 
 # %% [markdown]
 # **What to notice.** *You*, *I*, *your*, *my*: four of the 31 tokens get about half of all the weight. Somebody is speaking to somebody, and so *you* is the likeliest next word. Heads as tidy as the ones by hand are rare,
-# though: this one looks at the quotation marks as well, which say that somebody is speaking, and most heads do nothing that has a name. Try sentences of your own, and other heads: `reading.weights[layer, head]`.
+# though: this one looks at the quotation marks as well, which say that somebody is speaking, and most heads do nothing that has a name. Move the slider through the other eleven, and try a sentence of your own.
+
+# %% tags=["active-ipynb"]
+# heads = {f"layer {i}, head {j}": (i, j) for i in range(3) for j in range(4)}
+#
+#
+# def last_word_looks(head):
+#     return highlight(reading.weights[heads[head]][-1], reading.tokens, title=f"{head}: where the last word looks")
+#
+#
+# explore(last_word_looks, head=list(heads))
 
 # %% [markdown]
 # ## 6. In your own words
+#
+# *About 10 minutes · medium*
 #
 # A classmate has trained a summarizer and forgot the causal mask. In training its loss falls almost to zero within
 # minutes. Then it is asked to write a summary, word by word, and what comes out is nonsense. Explain both. Then: why

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Several heads
 #
-# **Time:** about 50 minutes. **Difficulty:** ●●○. **Builds on:** assignment 1, and `reshape` and `swapaxes` of NumPy; for exercises 4 and 5, PyTorch.
+# **Time:** about 60 minutes. **Difficulty:** ●●○. **Builds on:** assignment 1, and `reshape` and `swapaxes` of NumPy; for exercises 4 and 5, PyTorch.
 #
 # One attention head gives every word one way of looking at the others. Transformers use several heads side by side,
 # each with its own small query, key and value:
@@ -50,6 +50,8 @@ from attention_course import check, heatmap, hint
 
 # %% [markdown]
 # ## Why several heads?
+#
+# *About 5 minutes · easy*
 #
 # > An astronomer saw a man with a telescope.
 #
@@ -114,18 +116,21 @@ from attention_course import check, heatmap, hint
 # %% [markdown]
 # ## 1. `split_heads`
 #
+# *About 10 minutes · medium*
+#
 # A matrix of queries, keys or values has one row per token (a *token* is a word, or a piece of one). Each head owns some of its columns, side by side: head 0 the
 # first $d$, head 1 the next $d$, and so on.
 #
 # $$\text{head}_i = X[:,\; i \cdot d : (i + 1) \cdot d] \qquad (L \times d_{model}) \to (h \times L \times d), \quad
 # d = d_{model} / h$$
 #
-# By hand, with two tokens, six columns and two heads (12: first token, second column):
+# By hand, with two tokens, six columns and two heads:
 #
 # ```
 #            X                       head 0        head 1
-# token 1    11 12 13 14 15 16       11 12 13      14 15 16
-# token 2    21 22 23 24 25 26       21 22 23      24 25 26
+# column      0  1  2  3  4  5        0  1  2       3  4  5
+# token 0    11 12 13 14 15 16       11 12 13      14 15 16
+# token 1    21 22 23 24 25 26       21 22 23      24 25 26
 # ```
 #
 # The result has one more axis than `X`: the heads come *before* the tokens, so that `result[0]` is head 0 with its
@@ -173,7 +178,7 @@ def split_heads(X, num_heads):
 # print(X.reshape(2, 2, 3)[0])
 
 # %% [markdown]
-# The second "head 0" has torn token 1 in two and knows nothing of token 2. No error tells you. A network would even
+# The second "head 0" has torn token 0 in two and knows nothing of token 1. No error tells you. A network would even
 # train with it, only badly.
 
 # %% [markdown]
@@ -215,6 +220,8 @@ def split_heads(X, num_heads):
 # %% [markdown]
 # ## 2. `concat_heads`
 #
+# *About 5 minutes · easy*
+#
 # After attention each head has its own output. Put them side by side again, for each token: first what head 0 says,
 # then what head 1 says.
 #
@@ -223,8 +230,8 @@ def split_heads(X, num_heads):
 #
 # ```
 # head 0        head 1              result
-# 11 12 13      14 15 16            11 12 13 14 15 16     token 1
-# 21 22 23      24 25 26            21 22 23 24 25 26     token 2
+# 11 12 13      14 15 16            11 12 13 14 15 16     token 0
+# 21 22 23      24 25 26            21 22 23 24 25 26     token 1
 # ```
 #
 # It undoes `split_heads`: what comes back has the numbers where they were. Which two axes must be
@@ -272,12 +279,14 @@ def concat_heads(heads):
 # %% [markdown]
 # ## 3. `per_head_weights`
 #
+# *About 5 minutes · easy*
+#
 # Where do the columns come from? From a projection, $Q = X W_Q$. Only column $j$ of $W_Q$ makes column $j$ of $Q$.
 # So if head $i$ owns columns of $Q$, it also owns the same columns of $W_Q$: its own small projection.
 #
 # $$W^{(i)} = W[:,\; i \cdot d : (i + 1) \cdot d] \qquad (d_{in} \times h \cdot d) \to (h \times d_{in} \times d)$$
 #
-# With three numbers per word ($d_{in} = 3$), two heads and $d = 3$ (12: first row, second column):
+# With three numbers per word ($d_{in} = 3$), two heads and $d = 3$:
 #
 # ```
 # W                         head 0's own       head 1's own
@@ -351,10 +360,10 @@ def per_head_weights(W, num_heads):
 # %% [markdown]
 # ## 4. `torch_split_heads`
 #
-# The same cut for tensors. It only moves numbers about, so a gradient goes back the way its number came, as long as
-# you stay with tensors from start to end: no `.detach()`, no `.numpy()`.
+# *About 10 minutes · medium*
 #
-# Here, too, raise a `ValueError` where `num_heads` does not divide d_model. PyTorch's own errors are of another type.
+# The same cut for tensors. First read: here are three ways to cut a tensor `x` of shape (L, d_model), two tokens of six numbers. All three give the shape
+# (2, 2, 3), and none gives an error. For each: which numbers are in head 0? Which one is right, and what is wrong with the others?
 #
 # No PyTorch on this machine yet? `%pip install torch` in a cell of its own, then restart the kernel.
 
@@ -364,23 +373,30 @@ import torch.nn as nn
 import torch.nn.functional as F
 
 
-# %% [markdown]
-# **New in PyTorch: memory.** A tensor is a row of numbers in memory and a rule for walking through them. Swapping two
-# axes changes the rule and leaves the numbers where they are. `.view` can give a tensor another shape only where such
-# a rule exists:
-
 # %% tags=["active-ipynb"]
-# table = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
-# print("as it is:", table.view(6))
-# try:
-#     print("transposed:", table.T.view(6))
-# except RuntimeError as error:
-#     print("transposed:", error)
+# x = torch.tensor([[11.0, 12.0, 13.0, 14.0, 15.0, 16.0],
+#                   [21.0, 22.0, 23.0, 24.0, 25.0, 26.0]])   # (2, 6)
+# cuts = {
+#     "A": x.reshape(2, 2, 3),                      # (h, L, d)
+#     "B": x.reshape(2, 3, 2).permute(2, 0, 1),     # (L, d, h) -> (h, L, d)
+#     "C": x.reshape(2, 2, 3).transpose(0, 1),      # (L, h, d) -> (h, L, d)
+# }
+# guess = None   # "A", "B" or "C"
+#
+# if guess is None:
+#     print("Write down your guess first.")
+# else:
+#     for name, cut in cuts.items():
+#         print(f"{name}: head 0 is {cut[0].tolist()}")
+#     right = np.array_equal(cuts[guess], split_heads(x.numpy(), 2))
+#     print(f"{guess} cuts as your split_heads does." if right else f"{guess} does not cut as your split_heads does.")
 
 # %% [markdown]
-# Read the transposed table row by row, and it is 1 4 2 5 3 6. With 1 2 3 4 5 6 in memory no regular step leads through
-# that order, so somebody has to copy the numbers. The error message names a way out. Your function may get a tensor with any
-# layout in memory, also one whose axes were swapped. Whether the result shares memory with `x` is not graded.
+# Now write the right one, for any number of heads and of batch axes. It only moves numbers about, so a gradient goes back the way its number came, as long as
+# you stay with tensors from start to end: no `.detach()`, no `.numpy()`.
+#
+# Here, too, raise a `ValueError` where `num_heads` does not divide d_model. PyTorch's own errors are of another type. And take `.reshape`,
+# not `.view`: the numbers of `x` may lie in memory in any order, and exercise 5 shows what that means.
 
 # %% nbgrader={"grade": false, "grade_id": "torch_split_heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def torch_split_heads(x, num_heads):
@@ -419,9 +435,47 @@ def torch_split_heads(x, num_heads):
 # %% [markdown]
 # ## 5. `torch_concat_heads`
 #
-# Splitting needs no copy: it gives an axis two names and swaps two axes, and both only change the rule. So `.view` is enough
-# there for a tensor that lies in order. Putting heads together again begins with tensors whose axes are swapped. In which order
-# do a token's numbers lie in memory then, and which of `.view` and `.reshape` can join them?
+# *About 10 minutes · medium*
+#
+# This one undoes exercise 4. Its text is about what is new in PyTorch: how a tensor lies in **memory**.
+
+# %% [markdown]
+# A tensor is a row of numbers in memory and a rule for walking through them: how many numbers to go on for the next row, and how many for the next
+# column. Swapping two axes changes the rule and leaves the numbers where they are. `.view` can give a tensor another shape only
+# where such a rule exists:
+
+# %% tags=["active-ipynb"]
+# table = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+# print("as it is:", table.view(6))
+# try:
+#     print("transposed:", table.T.view(6))
+# except RuntimeError as error:
+#     print("transposed:", error)
+
+# %% [markdown]
+# Read the transposed table row by row, and it is 1 4 2 5 3 6. With 1 2 3 4 5 6 in memory no regular step leads through
+# that order, so somebody has to copy the numbers. The error message names a way out.
+#
+# Now heads. Splitting cuts one axis into two and swaps two axes, and both change only the rule. `stride()` shows it: how far it is in memory to the
+# next item along each axis. Before you run the cell: for which of the four tensors can `.view` make the shape behind it?
+
+# %% tags=["active-ipynb"]
+# x = torch.arange(12.0).view(2, 6)                     # two tokens of six numbers, in order
+# cut = x.view(2, 2, 3)                                 # (L, h, d)
+# heads = cut.transpose(0, 1).contiguous()              # (h, L, d), copied, as if two heads had computed it
+# back = heads.transpose(0, 1)                          # (L, h, d) again
+# for name, tensor, shape in (("x", x, (2, 2, 3)), ("cut", cut, (2, 6)), ("heads", heads, (4, 3)), ("back", back, (2, 6))):
+#     try:
+#         tensor.view(shape)
+#         verdict = "works"
+#     except RuntimeError:
+#         verdict = "fails"
+#     print(f"{name:5}  shape {tuple(tensor.shape)!s:9}  steps {tensor.stride()!s:9}  view{shape} {verdict}")
+
+# %% [markdown]
+# **What to notice.** In `back` a token's six numbers do not lie side by side: three are here, and three lie six places further on. So which of `.view` and
+# `.reshape` can join them? Your function may get a tensor with any layout in memory, also one whose axes were swapped before. Whether the result shares memory with
+# the argument is not graded.
 #
 # A gradient goes back the way its number came. So what is the gradient of `torch_concat_heads`, seen from the heads? You have
 # written it already, in exercise 4.
@@ -460,6 +514,8 @@ def torch_concat_heads(heads):
 # %% [markdown]
 # ## A puzzle: find the head
 #
+# *About 5 minutes · easy*
+#
 # A small decoder that has read *Pride and Prejudice* (1813) has twelve heads, in three layers. Each line below is one of them, and the darker a token, the more the last one, *her*,
 # looks at it. One of the twelve looks for **quotation marks**, to know whether somebody is speaking. Which one is it?
 #
@@ -487,10 +543,13 @@ def torch_concat_heads(heads):
 #     shares, evenly = trained_decoder.on_quotation_marks()   # (layers, h), and what looking everywhere evenly gives
 #     times = shares[guess] / evenly
 #     print(f"layer {guess[0]}, head {guess[1]} gives quotation marks {times:.1f} times what looking everywhere evenly would give")
-#     print("That is the one: no head gives them more." if shares[guess] == shares.max() else "Another head gives them more.")
+#     more = int((shares > shares[guess]).sum())
+#     print("That is the one: no head gives them more." if more == 0 else f"Not yet. Heads that give them more: {more} of twelve.")
 
 # %% [markdown]
 # ## 6. In your own words
+#
+# *About 10 minutes · medium*
 #
 # Think of *An astronomer saw a man with a telescope*. What about a single head keeps it from giving both meanings, and
 # how do two heads and `concat_heads` keep them both? Then: someone splits with `X.reshape(h, L, d)` and says "the
@@ -501,8 +560,8 @@ def torch_concat_heads(heads):
 # A single head has one row of weights for *telescope*, which sums to 1: what goes to *man* is missing for
 # *astronomer*, and the output is one blend of the two. Two heads have their own queries and keys, so each has a row of
 # its own and can settle on one meaning; `concat_heads` puts the two outputs side by side instead of adding them up, so
-# both meanings survive. With `X.reshape(2, 2, d)` head 0 holds only token 1, cut into two halves that pass for two
-# tokens, and head 1 holds token 2. Its attention compares one half of a token with the other half, so a word can no
+# both meanings survive. With `X.reshape(2, 2, d)` head 0 holds only token 0, cut into two halves that pass for two
+# tokens, and head 1 holds token 1. Its attention compares one half of a token with the other half, so a word can no
 # longer look at another word, and its columns no longer mean the same thing from row to row.
 
 # %% [markdown]

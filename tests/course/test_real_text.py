@@ -162,7 +162,7 @@ def test_puzzle_of_a3_accepts_only_the_right_head(capsys):
     for guess, verdict in (
         ("None", "write down your guess"),
         ("(2, 1)", "That is the one"),
-        ("(2, 2)", "Another head gives them more"),
+        ("(2, 2)", "Heads that give them more: 3 of twelve"),
     ):
         exec(a3["puzzle-guess"].replace("guess = None", f"guess = {guess}"), names)
         assert verdict in capsys.readouterr().out
