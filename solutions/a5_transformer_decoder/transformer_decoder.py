@@ -925,6 +925,8 @@ class TransformerDecoder(nn.Module):
 # - **The norms.** `nn.Identity()` hands on what it gets, so it can stand where a norm stood. Each of `model.blocks` has two of them, and the model has one more.
 # - **The positions.** Fill them with zeros, as you have seen above.
 #
+# Do not expect a catastrophe: some parts are missed only in deeper models or longer texts. A curve that stays nearly as it was wants an explanation, too.
+#
 # Nothing here is graded. (It takes as long as the first training.)
 
 # %% tags=["active-ipynb"]
@@ -948,7 +950,8 @@ class TransformerDecoder(nn.Module):
 
 # %% [markdown]
 # **Explain the curve.** Double-click here and write two or three sentences: where does it differ from the whole decoder's, in the beginning or in the end, and by how
-# much? What did the part do for the model, and what can the model do without it? Then try the other one.
+# much? What did the part do for the model, what does the model do instead, and why may that be
+# harder with thirty blocks, or without a warm-up? Then try the other one.
 
 # %% [markdown]
 # ## 6. In your own words
