@@ -28,24 +28,22 @@
 # 4. `translation_test`
 # 5. a question to answer in words
 #
-# **How to work.** Replace `raise NotImplementedError()` in a cell with your code, run the cell, then run the check
-# below it. Each part earns points on its own, so a mistake in one exercise does not cost you the next.
+# **How to work.** Write your code in place of `raise NotImplementedError()`, run the cell, then run the check below it. A mistake
+# in one exercise does not cost you the next.
 #
 # **What also counts**, a little each time: `float32` in gives `float32` out (an array from NumPy is `float64` unless you say
-# otherwise), the arguments hold what they held before, and they may come by name.
+# otherwise), the arguments stay as they are, and they may come by name. Numbers are finite, and sizes at least 1, unless a
+# docstring says otherwise.
 #
-# **What you may rely on.** Numbers are `float32` or `float64`, and finite. Every size is at least 1, unless a docstring says
-# otherwise.
-#
-# **Stuck?** `hint("offset_attention")` in any cell gives a first nudge. Call it again for a second one, and once more for where to read.
-# Nobody sees what you ask for. After a restart, run the first code cell again.
+# **Stuck?** `hint("offset_attention")` in any cell gives a first nudge, then a second one, then where to read. Nobody sees what
+# you ask for. After a restart, run the first code cell again.
 
 # %%
 import math
 
 import numpy as np
 
-from attention_course import check, heatmap, hint
+from attention_course import check, explore, heatmap, hint
 
 
 # %% [markdown]
@@ -152,6 +150,8 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
 # %% [markdown]
 # ## 1. `offset_attention`
 #
+# *About 10 minutes · easy*
+#
 # Begin with one tap. It needs a head that looks at one place and at no other: query $i$ attends to key $i + o$.
 #
 # $$A_{im} = \begin{cases} 1 & \text{where } m = i + o \\ 0 & \text{elsewhere} \end{cases} \qquad
@@ -187,7 +187,8 @@ def offset_attention(length, offset):
 # check("offset_attention")
 
 # %% [markdown]
-# Three heads, three offsets, on one sentence:
+# Three heads, three offsets, on one sentence. **Predict first:** in which picture does nobody look at *Sarah*? And where do the
+# ones stand, if a head looks two words ahead?
 
 # %% tags=["active-ipynb"]
 # words = ["Keys", "on", "the", "table", "belong", "to", "Sarah"]
@@ -216,23 +217,26 @@ def offset_attention(length, offset):
 #
 # The last term is the same for all keys, so the softmax does not see it. What is left is a dot product of two numbers
 # that the head has learnt, $-\alpha (1, -2 o)$, with two numbers that say how far the key is from the query,
-# $\big((m - i)^2, m - i\big)$. This is the paper's *quadratic encoding* (Lemma 2), in one dimension. The larger
-# $\alpha$ is, the sharper the head looks. Turn it up:
+# $\big((m - i)^2, m - i\big)$. This is the paper's *quadratic encoding* (Lemma 2), in one dimension. **Predict first:** what will the
+# head look at if $\alpha$ is nearly 0, and what if it is large? Then move the slider:
 
 # %% tags=["active-ipynb"]
 # place = np.arange(7)
 # distance = place - place[:, None]                                       # (7, 7): how far key m is from query i
-# soft = []
 # encoding = np.stack([distance**2, distance], axis=-1)                   # (7, 7, 2)
-# offset = -1
-# for alpha in (0.1, 1.0, 10.0):
+#
+# def soft_head(alpha, offset=-1):
+#     """The weights of a head that looks one word back, by a softmax, (7, 7)."""
 #     scores = encoding @ (-alpha * np.array([1.0, -2.0 * offset]))       # (7, 7, 2) @ (2,) -> (7, 7)
-#     soft.append(np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True))
-# names = ["alpha = 0.1", "alpha = 1", "alpha = 10"]
-# heatmap(np.stack(soft), rows=words, columns=words, title="one word back, by a softmax", names=names)
+#     return np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
+#
+# def at_alpha(alpha):
+#     return heatmap(soft_head(alpha), rows=words, columns=words, title=f"one word back, alpha = {alpha}")
+#
+# explore(at_alpha, alpha=(0, 0.1, 0.3, 1, 3, 10))
 
 # %% [markdown]
-# **What to notice.** At $\alpha = 0.1$ the head takes a bit from everywhere, at $\alpha = 10$ it is a tap, except for
+# **What to notice.** At $\alpha = 0$ the head looks at everything evenly, at $\alpha = 0.1$ it takes a bit from everywhere, at $\alpha = 10$ it is a tap, except for
 # about 0.0001. In between lies something a convolution does not have: a tap with a soft edge, whose place and width can be
 # *learnt*.
 #
@@ -243,6 +247,8 @@ def offset_attention(length, offset):
 # %% [markdown]
 # ## 2. `convolution_heads`
 #
+# *About 20 minutes · medium*
+#
 # Now the numbers. Give each tap a head of its own. Head $j$ attends to the offset $o_j$, so it finds $x_{i + o_j}$, and
 # this has to be multiplied by the tap's matrix $K_j$ on its way to the output. A head has two matrices on that way: its
 # own $W_V^{(j)}$, of shape $(d_{in}, d_v)$, and its own rows of $W_O$, of shape $(d_v, d_{out})$. So the heads make the
@@ -252,7 +258,7 @@ def offset_attention(length, offset):
 #
 # **You choose** $d_v$ and how to share the work between the two. There are many right ways, and every one counts: put all
 # of $K_j$ into one of them and let the other pass on what it gets, or share in any other way. Only the product matters. But
-# $d_v$ must be at least the smaller of $d_{in}$ and $d_{out}$, because the product cannot have a larger rank than $d_v$.
+# for most kernels $d_v$ must be at least the smaller of $d_{in}$ and $d_{out}$: the product cannot have a larger rank than $d_v$.
 # The heads may come in any order, if `offsets` has the same order.
 
 # %% [markdown]
@@ -319,6 +325,8 @@ def convolution_heads(kernel):
 # %% [markdown]
 # ## 3. `convolution_by_attention`
 #
+# *About 15 minutes · medium*
+#
 # The whole layer:
 #
 # 1. for each head the weights of its offset, $(L, L)$, from `offset_attention`,
@@ -366,7 +374,7 @@ def convolution_by_attention(X, kernel):
 # %% [markdown]
 # ### See it: a signal
 #
-# The two filters by hand, on a longer signal, with your heads:
+# The two filters by hand, on a longer signal, with your heads. **Predict first:** what will become of the single 2, by each of the two?
 
 # %% tags=["active-ipynb"]
 # signal = np.array([0, 0, 4, 4, 4, 0, 0, 0, 2, 0, 0, 0], dtype=float)
@@ -379,6 +387,10 @@ def convolution_by_attention(X, kernel):
 # %% tags=["active-ipynb"]
 # found, weights = convolution_by_attention(signal[:, None], edges)
 # heatmap(np.stack([signal, found[:, 0]]), rows=["signal", "edges"], title="the same signal, its edges: (-1, 0, 1)")
+
+# %% [markdown]
+# **What to notice.** Smoothed, the single 2 becomes a low hill of three places, 0.5, 1, 0.5. Its edges are 2 one place before it and -2 one place
+# after it, and nothing on the 2 itself: there, what comes before and what comes after are the same.
 
 # %% [markdown]
 # ### See it: a sentence
@@ -419,11 +431,46 @@ def convolution_by_attention(X, kernel):
 # many heads as taps.
 
 # %% [markdown]
+# ### See it: an image
+#
+# The paper is about images, and there it is no different. The pixels of an image, row after row, are words of width 1. A filter of 3 by 3 has nine
+# taps, so it needs nine heads: one looks a row up and a column to the left, the next a row up, and so on. The weights of such a head are made from two
+# of yours: `np.kron` puts the offset between *columns* inside the offset between *rows*.
+#
+# **Predict first:** a filter takes the pixel to the right minus the pixel to the left. Which lines of the heart will it find?
+
+# %% tags=["active-ipynb"]
+# heart = ["............", "..##....##..", ".####..####.", ".##########.", ".##########.", ".##########.",
+#          "..########..", "...######...", "....####....", ".....##.....", "............"]
+# small = np.array([[float(pixel == "#") for pixel in row] for row in heart])      # (11, 12)
+# image = np.kron(small, np.ones((2, 2)))                                          # (22, 24)
+#
+# def image_by_attention(image, kernel):
+#     """A convolution of an image, (H, W), with a kernel of 3 by 3, by nine heads."""
+#     H, W = image.shape
+#     pixels, output = image.reshape(H * W, 1), 0                                  # (H * W, 1)
+#     for down in (-1, 0, 1):
+#         for right in (-1, 0, 1):
+#             weights = np.kron(offset_attention(H, down), offset_attention(W, right))
+#             output = output + weights @ pixels * kernel[down + 1, right + 1]     # (H * W, H * W) @ (H * W, 1)
+#     return output.reshape(H, W)
+#
+# blur = np.full((3, 3), 1 / 9)
+# left_and_right = np.array([[0.0, 0, 0], [-1, 0, 1], [0, 0, 0]])
+# shown = [image, image_by_attention(image, blur), image_by_attention(image, left_and_right)]
+# heatmap(np.stack(shown), names=["image", "blurred", "right minus left"], title="an image, by nine heads")
+
+# %% [markdown]
+# **What to notice.** The third picture has no line where the heart's border runs from left to right: there, both neighbours are the same. Blue is where
+# the heart begins, orange where it ends. Cordonnier, Loukas and Jaggi found such heads, which look at one fixed neighbour, in image transformers that
+# were trained.
+
+# %% [markdown]
 # ### What a head can do and a tap cannot
 #
 # The other way round it does not hold. In *Keys on the table belong to Sarah*, what belongs to Sarah? The *keys*, four words
 # before *belong*. A tap at offset -4 finds them. So does a head that looks for a *thing that can be owned*. Now add two
-# words:
+# words. **Predict first:** where does each of the two look then?
 
 # %% tags=["active-ipynb"]
 # def look_for_things(words):
@@ -455,6 +502,8 @@ def convolution_by_attention(X, kernel):
 # %% [markdown]
 # ## 4. `translation_test`
 #
+# *About 20 minutes · hard*
+#
 # A convolution does the same thing everywhere. Move its input by some places, and the output is the same, moved by as
 # many. This is called **translation equivariance**:
 #
@@ -468,7 +517,8 @@ def convolution_by_attention(X, kernel):
 #   other, so that a layer which looks at all rows sees the same rows as before.
 # - **The borders.** Near the ends a layer with zero padding meets zeros; after moving, other rows meet them. That is no
 #   fault of the layer. So rows closer than `margin` to either end are not compared: both $i$ and $i + s$ must lie between
-#   `margin` and `L - 1 - margin`. For a kernel of `k` taps `margin = k // 2` is enough.
+#   `margin` and `L - 1 - margin`. For a kernel of `k` taps `margin = k // 2` is enough. At least one
+#   row is always left to compare.
 # - **Rounding.** Two ways to the same number may differ in the last digits. For numbers around 1, a difference below a
 #   millionth is rounding, and one of a hundredth or more is a real difference. What lies between is not graded.
 
@@ -514,7 +564,7 @@ def translation_test(layer, X, shift, margin):
 #
 # Your convolution, and your multi-head attention from assignment 4, once without positions and once with a position
 # added to each word, as in the original transformer. And last the soft taps from above, whose weights depend on the *distance*
-# between query and key.
+# between query and key. **Predict first:** which of the four pass?
 
 # %% tags=["active-ipynb"]
 # random = np.random.default_rng(2)
@@ -584,6 +634,8 @@ def translation_test(layer, X, shift, margin):
 
 # %% [markdown]
 # ## 5. In your own words
+#
+# *About 10 minutes · medium*
 #
 # A classmate says: "You have just shown that attention with fixed offsets is a convolution. So a transformer is a slow
 # CNN." What is right about that, and what is missing? Take *Keys on the table belong to Sarah*: what would a CNN with

@@ -38,17 +38,14 @@
 # 7. how the heads appear during training, and a model that you train yourself
 # 8. a question to answer in words
 #
-# **How to work.** Replace `raise NotImplementedError()` in a cell with your code, run the cell, then run the check
-# below it. Each part earns points on its own, so a mistake in one exercise does not cost you the next.
+# **How to work.** Write your code in place of `raise NotImplementedError()`, run the cell, then run the check below it. A mistake
+# in one exercise does not cost you the next.
 #
-# **What also counts**, a little each time: `float32` in gives `float32` out, the arguments hold what they held before,
-# and they may come by name.
+# **What also counts**, a little each time: `float32` in gives `float32` out, the arguments stay as they are, and they may come by
+# name. Numbers are finite, and sizes at least 1, unless a docstring says otherwise.
 #
-# **What you may rely on.** Numbers are `float32` or `float64`, and finite. Every size is at least 1, unless a docstring says
-# otherwise.
-#
-# **Stuck?** `hint("previous_token_score")` in any cell gives a first nudge. Call it again for a second one, and once more for where to
-# read. Nobody sees what you ask for. After a restart, run the first code cell again.
+# **Stuck?** `hint("previous_token_score")` in any cell gives a first nudge, then a second one, then where to read. Nobody sees what
+# you ask for. After a restart, run the first code cell again.
 
 # %%
 import math
@@ -111,6 +108,8 @@ from attention_course import check, copycat, explore, grading, heatmap, hint, lo
 # %% [markdown]
 # ## 1. `previous_token_score`
 #
+# *About 10 minutes · easy*
+#
 # How much does a head look at the word before? Take the weight that each word puts on the word before it, and the mean
 # of those. **The first word has no word before it and does not count.** So a head that always looks one word back has
 # score 1, and a head that never does has 0.
@@ -150,7 +149,9 @@ def previous_token_score(weights):
 # check("previous_token_score")
 
 # %% [markdown]
-# **What to notice.** The scores of all eight heads. Two others stand beside them, which are as easy: how much a word
+# **Predict first:** which head of the pictures above will have the highest score, and about which?
+#
+# The table shows the scores of all eight heads. Two others stand beside them, which are as easy: how much a word
 # looks at itself, and at the first word of the text. Large models, too, often have a word that heads look at if
 # they find nothing better ([Clark et al. 2019](https://arxiv.org/abs/1906.04341)).
 
@@ -166,12 +167,13 @@ def previous_token_score(weights):
 
 # %% [markdown]
 # **What to notice.** Head 2 of layer 0 stands out with 0.82. A head that looks at everything evenly would have about
-# 0.12 in the first two columns. The heads of layer 1 rest on the first word with a
-# fifth to a third of their weight, much more than on themselves: where they find nothing that fits, the weight has to
-# go somewhere.
+# 0.12 in each of the three columns. The heads of layer 1 rest on the first word with 0.21 to 0.36 of their weight: where they
+# find nothing that fits, the weight has to go somewhere. (In layer 0, heads 0 and 3 come close to it, with 0.20 and 0.22.)
 
 # %% [markdown]
 # ## 2. `induction_score`
+#
+# *About 10 minutes · medium*
 #
 # Now the trick itself. In the second round, a head that knows what it is doing looks at **the word after the place
 # where the present word stood before**. The text is `period` words, and then the same words again, so word $i$ stood
@@ -230,6 +232,8 @@ def induction_score(weights, period):
 
 # %% [markdown]
 # ## 3. `mean_ablate`
+#
+# *About 10 minutes · easy*
 #
 # Which heads does the model *need*? In assignment 6 you silenced a head with zeros. But zero may be a strange thing for
 # a head to say, and that may be enough to confuse what comes after it. A gentler way is to let it say **what it says on
@@ -295,6 +299,8 @@ def mean_ablate(found, head):
 
 # %% [markdown]
 # ## 4. `patch_head`
+#
+# *About 15 minutes · medium*
 #
 # An ablation says *that* a head is needed. **What does it carry?** To see that, let the model read two texts that
 # differ in one thing, and carry what one head has found from one run over into the other: a **patch** ([Meng et al.
@@ -395,6 +401,8 @@ def patch_head(found, other, head, place):
 # %% [markdown]
 # ## 5. `qk_circuit`
 #
+# *About 10 minutes · medium*
+#
 # So far you have watched. Now read what is *in* a head, without any text. A head's score of word $j$ for word $i$ is
 # the product of a query and a key,
 #
@@ -475,6 +483,8 @@ def qk_circuit(W_Q, W_K, num_heads):
 
 # %% [markdown]
 # ## 6. `ov_circuit`
+#
+# *About 15 minutes · medium*
 #
 # And what does a head *do* with a word when it has found it? The word goes through the head's columns of $W_V$ and then
 # through the head's rows of $W_O$, and is added to the word that looked:
@@ -588,6 +598,8 @@ def ov_circuit(W_V, W_O, num_heads):
 
 # %% [markdown]
 # ## 7. How the heads appear
+#
+# *About 10 minutes · easy*
 #
 # While the model was trained, its loss was measured every 20 steps, on words that are new and on words that have come
 # before, and so were both scores of each head, computed as you do it.
@@ -712,11 +724,13 @@ def ov_circuit(W_V, W_O, num_heads):
 # So there are four blurred previous-token heads, and none as sharp as the 0.82 above. **There is no induction head**: the largest score is 0.04, and
 # looking evenly would give 0.03. So the second round helps it little: the loss is 9.81 after 9.94.
 #
-# That copying paid was not enough. Was the training too short, or the model too small? Nobody has tried, and you could. It is a result all the same: a score can say *none*, and the
+# It was not enough that copying paid. Was the training too short, or the model too small? Nobody has tried, and you could. It is a result all the same: a score can say *none*, and the
 # heads that you have found in one model need not be in another.
 
 # %% [markdown]
 # ## 8. In your own words
+#
+# *About 10 minutes · medium*
 #
 # Explain to somebody who knows attention how this model finds the next word of the second round:
 #
