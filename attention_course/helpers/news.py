@@ -200,7 +200,7 @@ def encode(text: str) -> list[int]:
     """
     unknown = [word for word in text.split() if word not in IDS]
     if unknown:
-        raise ValueError(f"the news have no word {', '.join(map(repr, unknown))}; news.WORDS holds all that they have")
+        raise ValueError(f"the news has no word {', '.join(map(repr, unknown))}; news.WORDS holds all that it has")
     return [IDS[word] for word in text.split()]
 
 

@@ -237,7 +237,7 @@ def test_reference_learns_to_summarise(tmp_path):
     assert "loss, step by step" in texts["train-loop-code"]
     assert texts["heads"].count("layer 1, head 3") == 3
     assert texts["your-own-article"].splitlines()[0] == "mira wins the chess cup in oslo"
-    assert "the news have no word 'zebra'" in texts["limits-code"]
+    assert "the news has no word 'zebra'" in texts["limits-code"]
 
 
 @pytest.mark.catalogue
