@@ -31,9 +31,9 @@ from autograder.course.content import COURSE, settings_of
 from autograder.course.time_limit import TimeIsUp, in_time
 from autograder.diagnosis import fingerprints, visible_fingerprints
 from autograder.errors import CourseError, MachineError
+from autograder.judge.explaining import ABOVE
 from autograder.judge.judging import judge
 from autograder.judge.material import Material
-from autograder.judge.results import ABOVE
 from autograder.report import ExerciseResult, Report
 from autograder.reports.heatmap import beside, differing, drawn_arrays
 from autograder.submission import NotebookFile, code_cells

@@ -27,11 +27,10 @@ from autograder.judge.notebook import JudgedNotebook
 from autograder.reading import read_bytes
 from autograder.report import CellResult, Report
 from autograder.reports.marks_file import write
-from autograder.reports.plain_text import MARKS
-from autograder.student.calls import in_cells
+from autograder.reports.rubric import MARKS
 from autograder.student.check import judged
 from autograder.student.check_result import CheckResult, Progress
-from autograder.student.kernel import PrintedText
+from autograder.student.kernel import PrintedText, in_cells
 from autograder.submission import code_cells, folders_below, python_in, python_paths, read_notebook
 from autograder.testing import cell_errors
 from autograder.text import printable, printable_lines

@@ -19,7 +19,7 @@ from autograder.cli.options import say
 from autograder.course.assignments import CONFIG, Assignment, Course
 from autograder.errors import CourseError
 from autograder.nbgrader import api, must
-from autograder.reports.plain_text import points
+from autograder.reports.rubric import points
 from autograder.testing.catalogue import read_catalogue
 
 Answers = dict[str, str]

@@ -15,7 +15,7 @@ from autograder.course.assignments import Course
 from autograder.errors import CourseError, MachineError, SubmissionError
 from autograder.judge.notebook import JudgedNotebook
 from autograder.report import CellResult
-from autograder.reports.plain_text import points
+from autograder.reports.rubric import points
 from autograder.testing.callbacks import Questions
 from autograder.text import one_line
 from autograder.worker.model_answer import first_loss, model_answer

@@ -21,7 +21,7 @@ from autograder.cli.options import say
 from autograder.cli.run_progress import RunProgress
 from autograder.course.assignments import Course
 from autograder.report import Report
-from autograder.reports import plain_text
+from autograder.reports import rubric
 from autograder.reports.shared_answers import shared_answers
 from autograder.submission import Submission, stamp
 from autograder.text import shown_name
@@ -147,7 +147,7 @@ def _failures(failed: Iterable[Report | SubmissionOutcome]) -> Iterator[Text]:
     for one in failed:
         by_assignment.setdefault(one.assignment, []).append((shown_name(one.student), one.reason))
     for assignment, pairs in by_assignment.items():
-        for students, reason in plain_text.by_reason(pairs):
+        for students, reason in rubric.by_reason(pairs):
             yield Text(f"{students}, {assignment}: {reason}")
 
 
@@ -192,7 +192,7 @@ def _show_class(assignment: str, reports: list[Report], console: Console) -> Non
         key = {str(number): name for number, name in enumerate(names, 1)}
         table = _class_table([*key], assignment, reports)
     console.print(table)
-    reasons = plain_text.by_reason((shown_name(report.student), report.reason) for report in reports if report.reason)
+    reasons = rubric.by_reason((shown_name(report.student), report.reason) for report in reports if report.reason)
     say(console, *(f"{number}: {name}" for number, name in key.items()), *map(": ".join, reasons))
 
 
@@ -203,7 +203,7 @@ def _class_table(heads: Sequence[str], assignment: str, reports: list[Report]) -
     for head in ("marks", *heads):
         table.add_column(head, justify="right", overflow="fold")
     for report in reports:
-        scores = [plain_text.points(exercise.score) for exercise in report.exercises]
+        scores = [rubric.points(exercise.score) for exercise in report.exercises]
         table.add_row(Text(shown_name(report.student)), _marks(report), *scores)
     return table
 
@@ -213,10 +213,10 @@ def _show_one(report: Report, console: Console) -> None:
     if report.reason:
         say(console, f"  {report.reason}")
     for exercise in report.exercises:
-        say(console, plain_text.as_text(exercise))
+        say(console, rubric.as_text(exercise))
 
 
 def _marks(report: Report) -> str:
     if report.status == "failed":
         return "not graded"
-    return f"{plain_text.points(report.score)} / {plain_text.points(report.max_score)}"
+    return f"{rubric.points(report.score)} / {rubric.points(report.max_score)}"

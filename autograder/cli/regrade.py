@@ -19,7 +19,7 @@ from autograder.errors import AutograderError
 from autograder.nbgrader import api
 from autograder.nbgrader import regrade as regrading
 from autograder.nbgrader.regrade import MarkChange, MarksComparison
-from autograder.reports.plain_text import by_reason, points
+from autograder.reports.rubric import by_reason, points
 from autograder.text import shown_name
 from autograder.worker.pool import still_marking
 

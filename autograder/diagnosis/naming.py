@@ -1,7 +1,7 @@
 """Names what is wrong by the code's behaviour.
 
 If an exercise loses marks, the answers to its calls are looked up among those of each hypothesis about it: the known
-mistakes of the catalogue, and mutants with one wrong option (`compared.py`).
+mistakes of the catalogue, and mutants with one wrong option (`Compared`).
 
 `RULES` are tried in order, and the first that finds something decides. A rule needs a single name that fits; two names
 are reported as one or the other. Otherwise there is no guess. A mistake must explain at least half of the wrong
@@ -11,21 +11,165 @@ or more. Right answers are never diagnosed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from functools import cached_property
 
 import numpy as np
 
-from autograder.diagnosis.compared import Compared
-from autograder.diagnosis.forms import of_form
+from autograder.diagnosis.differences import USUAL, ComparedCall, of_form, takes_large_numbers
 from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.diagnosis.relations import relation_among
 from autograder.report import Finding
 from autograder.testing.catalogue import Mistake
-from autograder.testing.functions import AnsweredCall
+from autograder.testing.functions import AnsweredCall, has_chance, parts_of
 from autograder.testing.plan import PlannedCall
 from autograder.testing.relation import OfAnswer
-from autograder.testing.values.core.comparing import arrays
-from cellcage.protocol.calls import Answer, Reply
+from autograder.testing.values.core.comparing import arrays, same_answer, same_array, same_value
+from cellcage.protocol.calls import Answer, Failure, Kind, Reply
+
+NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?|\.[0-9]+")
+
+NO_DOUBT = 3  # wrong values whose fingerprints agree; fewer are compared in full
+
+
+class Compared:
+    """A student's answers beside the right ones and those of every hypothesis. A call is known by its place in `calls`.
+
+    Most answers of hypotheses are looked up in a table of fingerprints. On calls that were not planned, such as those
+    that pass a model, the remaining candidates are run.
+
+    calls: with the student's answers; compared: with the right answers as well
+    of_course: relations that the course adds
+    everywhere: the places of all calls; values: of calls that returned a value; raised: of calls that rightly raised
+    wrong: the places where the student's answer is wrong
+    """
+
+    def __init__(
+        self,
+        hypotheses: Hypotheses,
+        exercise: str,
+        calls: Sequence[AnsweredCall | PlannedCall],
+        of_course: Sequence[OfAnswer] = (),
+    ) -> None:
+        self._hypotheses, self._table, self.of_course = hypotheses, hypotheses.table(exercise), of_course
+        self.calls = hypotheses.answered(calls)
+        self.compared = [ComparedCall(one.call, one.answer, hypotheses.answer(None, one)) for one in self.calls]
+        self.everywhere = range(len(self.calls))
+        self.values = [i for i, one in enumerate(self.calls) if isinstance(one.answer, Reply)]
+        self.raised = [i for i, one in enumerate(self.compared) if _raise(one.got, one.wanted)]
+        self.wrong = frozenset(
+            i
+            for i, one in enumerate(self.compared)
+            if one.got is not one.wanted and not same_answer(one.got, one.wanted)
+        )
+        # Answers that may differ by chance are not looked up.
+        columns = [None if has_chance(one.call, one.answer) else self._table.columns.get(one.key) for one in self.calls]
+        self._is_planned = [column is not None for column in columns]
+        # Axes: mistake, call.
+        self._has_same_answer, self._has_same_value = self._table.alike([one.got for one in self.compared], columns)
+
+    @cached_property
+    def ordinary(self) -> list[int]:
+        """The places of calls with values of usual size, in and out."""
+        return [i for i, one in enumerate(self.compared) if _is_ordinary(one)]
+
+    def matches(self, mistake: Mistake, i: int) -> bool:
+        """True if the mistake gives the student's answer to a call."""
+        if self._is_planned[i]:
+            return bool(self._has_same_answer[self._table.rows[mistake], i])
+        return same_answer(self.calls[i].answer, self._answer(mistake, i))
+
+    def matches_where_finite(self, mistake: Mistake, i: int) -> bool:
+        """True if the mistake gives the student's value wherever that is finite."""
+        if self._is_planned[i] and self.calls[i].is_whole:
+            return bool(self._has_same_value[self._table.rows[mistake], i])
+        return self.matches(mistake, i) or _same_where_finite(self.calls[i].answer, self._answer(mistake, i))
+
+    def fitting(self, calls: Sequence[int], where_finite: bool = False) -> list[Mistake]:
+        """Mistakes that give the student's answers to all of `calls`, one a name, a known one if there is one.
+
+        There are none if no answer to `calls` is wrong. A mistake that returns a value where the student's code rightly
+        raises was not made, whichever `calls` are looked at.
+        """
+        wrong = sorted(self.wrong.intersection(calls))
+        if not wrong:
+            return []
+        looked_up = [i for i in calls if self._is_planned[i] and (self.calls[i].is_whole or not where_finite)]
+        table = self._has_same_value if where_finite else self._has_same_answer
+        candidates = [self._table.mistakes[row] for row in np.flatnonzero(table[:, looked_up].all(axis=1)).tolist()]
+        rest = sorted(set(calls).difference(looked_up), key=lambda i: (i not in self.wrong, i))
+        match = self.matches_where_finite if where_finite else self.matches
+        found: dict[str, Mistake] = {}
+        for mistake in sorted(candidates, key=lambda m: (not m.is_known, len(m.also))):
+            is_new = mistake.name not in found
+            if not is_new or not all(match(mistake, i) for i in rest) or not self._is_confirmed(mistake, wrong):
+                continue
+            if all(_raise(self._answer(mistake, i)) for i in self.raised):
+                found[mistake.name] = mistake
+        return list(found.values())
+
+    def _is_confirmed(self, mistake: Mistake, wrong: Sequence[int]) -> bool:
+        """True if the mistake, when run, is wrong where the student is. Few values must be the student's as well."""
+        values = [i for i in wrong if isinstance(self.calls[i].answer, Reply)]
+        if not values:
+            # The kind of an exception is weak evidence, unless the code raises it: many mistakes fail on batches.
+            return all(_has_same_text(self.calls[i].answer, self._answer(mistake, i)) for i in wrong)
+        if len(values) >= NO_DOUBT:
+            return not any(same_answer(self._answer(mistake, i), self.compared[i].wanted) for i in values)
+        both = [(self.calls[i].answer, self._answer(mistake, i)) for i in values]
+        return all(same_answer(*pair) or _same_where_finite(*pair) for pair in both)
+
+    def _answer(self, mistake: Mistake, i: int) -> Answer:
+        return self._hypotheses.answer(mistake, self.calls[i])
+
+
+def _raise(*answers: Answer) -> bool:
+    return all(isinstance(answer, Failure) and answer.kind is not Kind.MEMORY for answer in answers)
+
+
+def _is_ordinary(one: ComparedCall) -> bool:
+    """True for a call in double precision without gradients, with mostly finite numbers of usual size in and out."""
+    if not isinstance(one.got, Reply) or one.got.gradients is not None or takes_large_numbers(one.call):
+        return False
+    out, wanted = arrays(one.got.value), arrays(one.wanted.value) if isinstance(one.wanted, Reply) else []
+    if not out or any(a.dtype == np.float32 for a in (*out, *wanted)):
+        return False
+    finite = [a[np.isfinite(a)] for a in out]
+    return all(f.size >= a.size / 2 for f, a in zip(finite, out, strict=True)) and all(
+        np.abs(f.astype(float)).max(initial=0.0) < USUAL for f in finite
+    )
+
+
+def _same_where_finite(first: Answer, second: Answer) -> bool:
+    """True if two values are the same, apart from places where the first has NaN or infinity."""
+    if not isinstance(first, Reply) or not isinstance(second, Reply):
+        return False
+    plain = [[part for part in parts_of(reply.value) if not hasattr(part, "dtype")] for reply in (first, second)]
+    actual, others = arrays(first.value), arrays(second.value)
+    if not same_value(*plain) or not others or [a.shape for a in actual] != [a.shape for a in others]:
+        return False
+    finite = [np.isfinite(a) for a in actual]
+    return all(a.dtype == b.dtype and same_array(a[m], b[m]) for a, b, m in zip(actual, others, finite, strict=True))
+
+
+def _has_same_text(first: Answer, second: Answer) -> bool:
+    """True if two exceptions have the same text apart from numbers, or the first comes from a `raise` in the code."""
+    if not isinstance(first, Failure):
+        return True
+    if not isinstance(second, Failure) or first.kind is not second.kind:
+        return False
+    same_text = _coarse(first.text) == _coarse(second.text)
+    if first.kind is Kind.MEMORY:  # the text is how many bytes were held at once
+        return same_text
+    on_purpose = bool(first.lines) and first.lines[-1].text.lstrip().startswith("raise ")
+    return on_purpose or same_text
+
+
+def _coarse(text: str) -> str:
+    """The text with numbers in two digits: sizes and bytes may differ a little."""
+    return NUMBER.sub(lambda number: f"{float(number[0]):.2g}", text.strip())
+
 
 # To name a mistake that is made in some calls only, so many answers with so many different numbers must agree.
 ENOUGH_ANSWERS, ENOUGH_NUMBERS = 2, 4

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.diagnosis import differences, forms
+from autograder.diagnosis import differences
 from autograder.diagnosis.differences import NOT_ALONE, ComparedCall
 from autograder.report import Finding
 from autograder.testing.relation import OfAnswer
@@ -46,17 +46,17 @@ DO_NOT_BROADCAST = (
 
 # The strongest evidence first: the first relation that explains all wrong answers is reported.
 OF_ANSWERS = (
-    OfAnswer("another-kind", forms.kind,
+    OfAnswer("another-kind", differences.kind,
              "What type do you return, and which one does the docstring promise?"),
-    OfAnswer("another-dtype", forms.dtype,
+    OfAnswer("another-dtype", differences.dtype,
              "Print the dtype after each line. After which line is it no longer the expected one?"),
     OfAnswer("another-shape", differences.reshaped,
              "Write down the shape after each step: where does it differ from the docstring's?"),
     OfAnswer(NAN, differences.nan,
              "Print each step: where is the first NaN? What are 0 times infinity, infinity minus infinity, and 0 / 0?"),
-    OfAnswer("inputs-changed", forms.inputs_changed,
+    OfAnswer("inputs-changed", differences.inputs_changed,
              "Print the arguments before and after the call. Which line writes into one?"),
-    OfAnswer("gradient-missing", forms.gradients,
+    OfAnswer("gradient-missing", differences.gradients,
              "For which numbers does no gradient come back? Which step, or which option of a layer, lets go of it?"),
 )  # fmt: skip
 

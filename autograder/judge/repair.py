@@ -16,8 +16,7 @@ from itertools import islice
 
 from autograder.course.assignments import Exercise
 from autograder.diagnosis.repair.cell import Edit, ParsedCell
-from autograder.diagnosis.repair.edits import edits
-from autograder.diagnosis.repair.questions import ONLY_THE_LINE, QUESTIONS, shortened
+from autograder.diagnosis.repair.edits import ONLY_THE_LINE, QUESTIONS, edits, shortened
 from autograder.judge.attempt import Attempt, attempt
 from autograder.judge.explaining import Judged
 from autograder.judge.material import Material

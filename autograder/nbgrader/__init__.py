@@ -43,9 +43,9 @@ from autograder.nbgrader import due, formgrader, timestamps, totals
 from autograder.nbgrader.autograde import Autograde
 from autograder.nbgrader.feedback import GenerateFeedback
 from autograder.nbgrader.files import init_notebooks, remove_tree, source_assignments, submitted_students
+from autograder.nbgrader.kept_times import process_extracted_files, transfer_files
 from autograder.nbgrader.preprocessor import Mark, SaveMarks
 from autograder.nbgrader.restore import RestoreCells
-from autograder.nbgrader.zip_collect import process_extracted_files, transfer_files
 
 _start = GenerateAssignment.start
 

@@ -27,8 +27,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from autograder.course.assignments import CHECK, Assignment, check_cell
 from autograder.discovery import name_problem
 from autograder.nbgrader.files import notebooks_in
-from autograder.reports.plain_text import points as points_shown
 from autograder.reports.roster import Person
+from autograder.reports.rubric import points as points_shown
 from autograder.submission import Submission
 from autograder.task import Task, as_task
 

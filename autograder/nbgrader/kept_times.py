@@ -9,13 +9,15 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import logging
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from nbgrader.apps.zipcollectapp import ZipCollectApp
 
-from autograder.errors import SubmissionError
+from autograder.errors import AutograderError, SubmissionError, in_words
 from autograder.nbgrader.files import MAX_TIMESTAMP, TIMESTAMP, folders_of, is_plain
 from autograder.nbgrader.timestamps import WrongTime, parse_utc
 from autograder.reading import read_bytes
@@ -24,6 +26,7 @@ from autograder.text import one_line, shown_name
 FILE = ".collected_times.json"  # in the course's folder
 _KEPT = f"kept {TIMESTAMP} as a person has left it, since the same work was collected again"
 _REPLACED = f"replaced a {TIMESTAMP} that a person had changed, since other work was collected; correct it if need be"
+_process, _transfer = ZipCollectApp.process_extracted_files, ZipCollectApp._transfer_files
 
 
 @contextlib.contextmanager
@@ -110,3 +113,36 @@ def _write(path: Path, data: bytes | None) -> bool:
     except OSError:
         return False
     return True
+
+
+def process_extracted_files(self: Any) -> None:
+    """nbgrader's own, and the last step of a collector that has one (see `autograder.systems.collecting.Collector`).
+
+    Logs what the extractor and the collector have left. The exit code is then 1.
+    """
+    collector = self.collector_plugin_inst
+    self.closed = []
+    try:
+        if hasattr(collector, "finish") and self.log_level > logging.DEBUG:
+            # Five lines of nbgrader's for each file; our collectors say what matters.
+            self.log.addFilter(lambda record: record.module != "zipcollectapp")
+        with times_kept(self.coursedir, self.log, getattr(collector, "own_times", ())):
+            _process(self)
+            if hasattr(collector, "finish"):
+                collector.finish()
+    except AutograderError as error:
+        self.fail(f"Nothing is collected. {error}")
+    left = [line for plugin in (self.extractor_plugin_inst, collector) for line in getattr(plugin, "left", ())]
+    left += self.closed
+    if left:
+        self.log.error("%d not collected:\n%s", len(left), "\n".join(f"  {line}" for line in left))
+        self.exit(1)
+
+
+def transfer_files(self: Any, collected_data: dict[str, Any]) -> None:
+    """nbgrader's own, for one student after another: a folder that cannot be written stops no other student's."""
+    for student, found in collected_data.items():
+        try:
+            _transfer(self, {student: found})
+        except OSError as error:
+            self.closed.append(f"{shown_name(student)}: {in_words(error) or error}")

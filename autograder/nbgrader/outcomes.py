@@ -21,7 +21,7 @@ from autograder.course.assignments import Assignment, check_cell
 from autograder.errors import EXPECTED, SubmissionError, in_words
 from autograder.nbgrader.gradebook_rows import NO_MARK, CellMarks
 from autograder.report import Report
-from autograder.reports.plain_text import by_reason, points
+from autograder.reports.rubric import by_reason, points
 from autograder.submission import grade_id, read_notebook
 from autograder.text import one_line, shown_name
 

@@ -20,7 +20,7 @@ from autograder.nbgrader.history import Entry
 from autograder.nbgrader.outcomes import SMALL, suite_digest
 from autograder.nbgrader.totals import assign_penalties
 from autograder.report import Report, report_of
-from autograder.reports.plain_text import points
+from autograder.reports.rubric import points
 from autograder.submission import Submission, python_in
 from autograder.text import shown_name
 from autograder.worker.pool import open_pool

@@ -14,7 +14,7 @@ from autograder.errors import AutograderError, SubmissionError
 from autograder.nbgrader import history
 from autograder.nbgrader.gradebook_rows import autograded_folder
 from autograder.nbgrader.pages import OwnRenderer
-from autograder.reports.plain_text import points
+from autograder.reports.rubric import points
 from autograder.reports.written import Decision, WrittenAnswer, WrittenQuestion
 from autograder.submission import NotebookCell, read_notebook
 from autograder.text import printable

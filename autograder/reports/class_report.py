@@ -21,8 +21,8 @@ from autograder.report import Report
 from autograder.reports.class_statistics import AssignmentRate, MistakeCount, bin_names
 from autograder.reports.equal_work import Code, equal_work, written_by_the_course
 from autograder.reports.marks_file import as_csv
-from autograder.reports.plain_text import points
 from autograder.reports.roster import with_absent
+from autograder.reports.rubric import points
 from autograder.submission import read_notebook
 from autograder.text import printable, shown_name
 

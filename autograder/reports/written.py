@@ -22,7 +22,7 @@ import msgspec
 
 from autograder.errors import AutograderError, SubmissionError
 from autograder.reading import read_bytes
-from autograder.reports.plain_text import points
+from autograder.reports.rubric import points
 from autograder.text import printable
 
 TEMPLATES = Path(__file__).parent / "templates"

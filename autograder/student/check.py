@@ -19,11 +19,10 @@ from autograder.judge.attempt import JudgedNames
 from autograder.judge.judging import judge
 from autograder.judge.material import Material
 from autograder.report import ExerciseResult
-from autograder.reports.html import name_of
+from autograder.reports.rubric import name_of
 from autograder.student import waiting
-from autograder.student.calls import exercises_below
 from autograder.student.check_result import CheckResult, Progress, listing, passed
-from autograder.student.kernel import InKernel, why_not_run
+from autograder.student.kernel import InKernel, exercises_below, why_not_run
 from autograder.student.progress import remember
 from autograder.testing.example import example_in
 from autograder.testing.suite import Suite

@@ -12,9 +12,9 @@ from msgspec import structs
 
 from autograder.course.content import Visible, visible_around
 from autograder.report import WENT_IN, ExerciseResult, TestMessage, TestResult
-from autograder.reports import plain_text, rubric
+from autograder.reports import rubric
 from autograder.reports.heatmap import Heatmap, beside, differing, drawn_arrays, in_words, side_by_side
-from autograder.reports.html import block, paragraph, with_code
+from autograder.reports.rubric import block, paragraph, with_code
 from autograder.testing.example import example_in
 from autograder.text import printable_lines
 
@@ -132,7 +132,7 @@ class CheckResult:
         lines = _wrapped(f"{self.result.name}: {self._headline()}") + _wrapped(self._looks_like())
         inputs_shown = False  # a terminal cannot fold them away, so they are shown once
         for test in self._tests() if self.result.started else ():
-            lines += _wrapped(f"  {plain_text.MARKS[test.state]:<12} {test.sentence}", INDENT)
+            lines += _wrapped(f"  {rubric.MARKS[test.state]:<12} {test.sentence}", INDENT)
             message = parts_of(test)
             for part in (message.happened, message.question, "" if inputs_shown else message.inputs.strip()):
                 lines += _wrapped(INDENT + part, INDENT) if part else []
@@ -163,7 +163,7 @@ class CheckResult:
 
     def _looks_like(self) -> str:
         """A sentence on the error; empty if we do not know it, or if another exercise may be the cause."""
-        return plain_text.looks_like(self.result) if self.culprit is None else ""
+        return rubric.looks_like(self.result) if self.culprit is None else ""
 
     def _start_there(self, culprit: ExerciseResult) -> str:
         state = "does not pass its own check yet" if culprit.started else "is not written yet"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course.content import Visible, visible_around
-from autograder.reports.html import block, name_of, paragraph, with_code
+from autograder.reports.rubric import block, name_of, paragraph, with_code
 from autograder.student.check_result import listing
 
 LEVELS = 3

@@ -19,7 +19,7 @@ from msgspec import Struct
 from autograder.course.content import Visible, visible_around
 from autograder.errors import SubmissionError
 from autograder.reading import read_bytes
-from autograder.reports.html import block, paragraph, with_code
+from autograder.reports.rubric import block, paragraph, with_code
 from autograder.student.check_result import DONE, NOT_DONE, CheckResult, bar_parts
 from autograder.text import printable
 

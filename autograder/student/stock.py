@@ -15,8 +15,8 @@ from autograder.course.assignments import find_course
 from autograder.judge.judging import judge
 from autograder.judge.material import material_of
 from autograder.report import ExerciseResult
-from autograder.reports import plain_text, rubric
-from autograder.reports.html import name_of
+from autograder.reports import rubric
+from autograder.reports.rubric import name_of
 from autograder.testing.local import Here
 
 
@@ -26,7 +26,7 @@ class PartialCredit(float):
     result: ExerciseResult
 
     def __repr__(self) -> str:
-        return plain_text.points(self)
+        return rubric.points(self)
 
     def _repr_html_(self) -> str:
         return rubric.as_html(self.result)

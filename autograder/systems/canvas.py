@@ -17,7 +17,7 @@ from pathlib import Path
 
 from autograder.nbgrader.gradebook_rows import due_date
 from autograder.reports.marks_file import as_csv, write
-from autograder.reports.plain_text import points
+from autograder.reports.rubric import points
 from autograder.systems.collecting import GROUPS, Handed, Owner, collected_as
 from autograder.systems.system import Return, System
 

@@ -23,7 +23,7 @@ from autograder.discovery import name_problem, submission_in
 from autograder.errors import AutograderError, SubmissionError, in_words
 from autograder.nbgrader.files import folders_of, is_plain, remove_tree
 from autograder.nbgrader.gradebook_rows import class_list
-from autograder.reports.table import read_table
+from autograder.reports.roster import read_table
 from autograder.student_folder import ARCHIVES, untouched
 from autograder.text import composed, in_shell, printable, shown_name, squeezed
 

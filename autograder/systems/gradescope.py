@@ -28,8 +28,8 @@ from autograder.nbgrader.feedback_page import still_open
 from autograder.nbgrader.gradebook_rows import autograded_folder, comments_of, total
 from autograder.reading import parse_json, read_bytes
 from autograder.report import ExerciseResult, Report
-from autograder.reports import plain_text
-from autograder.reports.plain_text import points
+from autograder.reports import rubric
+from autograder.reports.rubric import points
 from autograder.submission import grade_id
 from autograder.systems.bundle import add_kit_and_course, filled
 from autograder.systems.collecting import METADATA, Handed, Owner, can_be_a_folder
@@ -222,7 +222,7 @@ def as_gradescope(report: Report, visibility: str = "visible", messages: bool = 
 
 def _summary(exercise: ExerciseResult) -> str:
     where = [place.where for place in exercise.of("place")]
-    return "\n".join([plain_text.summary(exercise), *plain_text.notes(exercise), *where])
+    return "\n".join([rubric.summary(exercise), *rubric.notes(exercise), *where])
 
 
 def _tests(report: Report, messages: bool) -> Iterator[dict[str, object]]:

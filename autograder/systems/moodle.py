@@ -20,7 +20,7 @@ from string import digits
 
 from autograder.errors import AutograderError
 from autograder.reports.marks_file import write
-from autograder.reports.plain_text import points
+from autograder.reports.rubric import points
 from autograder.systems.collecting import GROUPS, Handed, Owner
 from autograder.systems.system import Return, System
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 
 from autograder.report import CellResult
-from autograder.testing.surroundings import IN_DEBUGGER, explained
+from autograder.testing.student_errors import IN_DEBUGGER, explained
 from autograder.text import one_line, raised
 
 _IN_CELL = re.compile(r" \(<[^<>]*>, (line \d+)\)$")  # IPython's made-up file name in a SyntaxError's text

@@ -37,8 +37,8 @@ from autograder.testing.student_errors import (
     ReadyMade,
     Stopped,
     StudentError,
+    explained,
 )
-from autograder.testing.surroundings import explained
 from autograder.testing.values.comparisons import comparable, for_suite
 from autograder.testing.values.core.comparing import arrays, numbers
 from cellcage.protocol.calls import EVAL, Answer, Call, Failure, Gives, Instance, Kind, NoAnswer, Reply, Step, Why

@@ -7,8 +7,8 @@ import linecache
 import pytest
 
 from autograder.authoring.sample_class import model_answers
-from autograder.student.calls import exercises_below
 from autograder.student.check import examine
+from autograder.student.kernel import exercises_below
 from tests.helpers.in_process import ASSIGNMENTS
 from tests.helpers.selection import one_in
 

@@ -9,7 +9,7 @@ import pytest
 
 from autograder.authoring.sample_class import model_answers
 from autograder.report import CellResult, ExerciseResult
-from autograder.reports import plain_text
+from autograder.reports import rubric
 from autograder.testing import cell_errors
 from tests.conftest import ROOT
 from tests.helpers.in_process import COURSE
@@ -33,8 +33,8 @@ def test_syntax_error_is_reported_with_line_and_caret():
     message = cell_errors.why("%%time\nnpp.x", CellResult(error="NameError", text="name 'npp' is not defined"))
     assert message == "not judged, since its cell raised NameError: name 'npp' is not defined."
     result = ExerciseResult("softmax", (), 4.0, started=False, evidence=message)
-    assert plain_text.summary(result).startswith("softmax: its cell does not run.")
-    assert plain_text.notes(result) == [message]
+    assert rubric.summary(result).startswith("softmax: its cell does not run.")
+    assert rubric.notes(result) == [message]
 
 
 @pytest.mark.parametrize("source", ["def f(:\n    pass", "def f():\nreturn 1", "def f(:\\\n", "x = '\x00'"])

@@ -12,9 +12,9 @@ import pytest
 
 from attention_course.hidden.inputs import normal
 from autograder.authoring.sample_class import model_answers
+from autograder.judge.explaining import ABOVE, SAME, shares
 from autograder.judge.judging import judge
-from autograder.judge.results import ABOVE, SAME, shares
-from autograder.reports import plain_text
+from autograder.reports import rubric
 from autograder.student.check import examine
 from autograder.testing import reproduce
 from autograder.testing.local import Here
@@ -211,7 +211,7 @@ def test_right_answer_from_an_earlier_assignment_is_not_blamed():
     wrong_prerequisite = MULTI_HEAD.replace("W_Q", "query")
     wrong = graded("DecoderBlock", *NORMS, prerequisites=wrong_prerequisite, names_causes=False)
     assert wrong.with_reference == ("MultiHeadAttention",) and wrong.score == result.score
-    (note,) = [note for note in plain_text.notes(wrong) if "MultiHeadAttention" in note]
+    (note,) = [note for note in rubric.notes(wrong) if "MultiHeadAttention" in note]
     assert "lost marks" not in note and "calls" in note
 
 

@@ -15,23 +15,23 @@ from tools import features
 # What is reached, and the goal. A ceiling only goes down; raising one needs a reason in the commit's message.
 CEILINGS = {
     "right a1, the engine: modules": (58, 38),
-    "wrong a1, the engine: modules": (68, 48),
-    "right a1: classes named, without loading": (150, 85),
-    "right check, the engine: modules": (35, 24),
-    "wrong check, the engine: modules": (40, 28),
+    "wrong a1, the engine: modules": (66, 48),
+    "right a1: classes named, without loading": (143, 85),
+    "right check, the engine: modules": (33, 24),
+    "wrong check, the engine: modules": (37, 28),
     "modules that name ready-made": (25, 7),
     "modules that name pictures": (35, 15),
     "modules that name withdrawn": (18, 8),
     "modules that name follow-through": (19, 10),
-    "modules that name the place of a mistake": (13, 6),
+    "modules that name the place of a mistake": (12, 6),
     "modules that name memory limits": (15, 5),
     "modules that name mentions": (7, 3),
     "modules that name fingerprints": (12, 12),
     "modules that name assert cells": (13, 13),
     "names for “it did not go on”": (18, 8),
-    "lines of the engine": (25536, 20500),
+    "lines of the engine": (25416, 20500),
     "lines of cellcage": (7964, 7300),
-    "imports in the engine's code, %": (14.0, 10),
+    "imports in the engine's code, %": (13.7, 10),
 }
 
 

@@ -11,7 +11,7 @@ import torch
 
 from autograder.authoring.sample_class import model_answers
 from autograder.course.assignments import Course
-from autograder.reports.plain_text import notes
+from autograder.reports.rubric import notes
 from autograder.testing.callbacks import Questions
 from cellcage.notebook_calls import read
 from cellcage.protocol.calls import Call, Failure, Kind, Reply
