@@ -61,7 +61,7 @@ def test_listed_exceptions_exist_and_are_not_caught(assignment):
 @some
 def test_notebook_promises_hold(assignment):
     found = promises(assignment)
-    assert found.findings == ()
+    assert found.problems == ()
     assert found.named
 
 

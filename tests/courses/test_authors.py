@@ -172,30 +172,30 @@ class TestChange:
 '''
 
 
-def test_mistake_that_check_passes_or_does_not_name_is_a_finding(tmp_path, monkeypatch):
+def test_mistake_that_check_passes_or_does_not_name_is_a_problem(tmp_path, monkeypatch):
     monkeypatch.setattr(local, "COURSE_SECONDS", 0.2)
     assignment = course_with(tmp_path / "coins", **{"change/visible_tests.py": HEAD + WEAK}).assignment(NAME)
     found = promises(assignment)
     assert found.in_words == ""  # names are counted once fingerprints exist
-    greedy, no_memory = found.findings
+    greedy, no_memory = found.problems
     assert (greedy.cell, no_memory.cell) == ("greedy", "no-memory")
     assert greedy.what == "it passes all visible tests, and gets 50% of the points"
     assert greedy.blocks
     visible_fingerprints.write(assignment.content, {})
     found = promises(assignment)
     assert found.in_words == "known mistakes that the visible tests name: change 0 of 3"
-    assert "`check` names 0 of 3 known mistakes" in found.findings[-1].what
-    assert found.findings[-1].blocks
+    assert "`check` names 0 of 3 known mistakes" in found.problems[-1].what
+    assert found.problems[-1].blocks
     reasons = '[change]\ngreedy = "It needs a fourth coin."\nno-memory = " "\n'
     (assignment.content / "not_shown.toml").write_text(reasons)
-    assert [one.cell for one in promises(assignment).findings] == ["no-memory", "change"]
+    assert [one.cell for one in promises(assignment).problems] == ["no-memory", "change"]
     (assignment.content / "change" / "visible_tests.py").write_text(
         HEAD + WEAK.replace("[5], 3), None", "[1, 3, 4], 6), 2")
     )
     visible_fingerprints.write(assignment.content, dict(catalogue_page._visible_rows(assignment)))
     found = promises(assignment)
     assert found.in_words.endswith("change 1 of 3")
-    assert not [one for one in found.findings if one.cell == "greedy"]
+    assert not [one for one in found.problems if one.cell == "greedy"]
 
 
 def test_signals_interrupt_the_check_of_known_mistakes(tmp_path, monkeypatch):

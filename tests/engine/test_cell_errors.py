@@ -8,7 +8,7 @@ import nbformat
 import pytest
 
 from autograder.authoring.sample_class import model_answers
-from autograder.report import CellResult, ExerciseResult
+from autograder.report import CellResult, ExerciseResult, Finding
 from autograder.reports import rubric
 from autograder.testing import cell_errors
 from tests.conftest import ROOT
@@ -32,7 +32,7 @@ def test_syntax_error_is_reported_with_line_and_caret():
     assert message == "not judged, since its cell begins with `%%timeit`, which sets nothing in the notebook."
     message = cell_errors.why("%%time\nnpp.x", CellResult(error="NameError", text="name 'npp' is not defined"))
     assert message == "not judged, since its cell raised NameError: name 'npp' is not defined."
-    result = ExerciseResult("softmax", (), 4.0, started=False, evidence=message)
+    result = ExerciseResult("softmax", (), 4.0, started=False, findings=(Finding("cells", evidence=message),))
     assert rubric.summary(result).startswith("softmax: its cell does not run.")
     assert rubric.notes(result) == [message]
 

@@ -33,7 +33,7 @@ def agreement(seen: CheckResult, graded: ExerciseResult, is_right: Callable[[str
         return GREEN
     if not result.diagnosis:
         return PLACE
-    if not result.known_mistake:
+    if not result.first("known mistake"):
         return SAME if result.diagnosis == name else LESS
     if result.diagnosis == name or is_right(result.diagnosis):
         return SAME

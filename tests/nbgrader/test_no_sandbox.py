@@ -72,4 +72,4 @@ def test_check_goes_on_if_asked_to(submitted):
 
 def test_a_courses_own_notebooks_need_no_sandbox(submitted):
     (checked,) = course_check.check_course(submitted, [NAME])
-    assert not [finding for finding in checked.findings if "sandbox" in str(finding)]
+    assert not [problem for problem in checked.problems if "sandbox" in str(problem)]
