@@ -11,6 +11,7 @@
 # make bench      time a class against stock nbgrader, write docs/benchmark.md (half an hour)
 # make pictures   make the pictures in docs/ in a real browser
 # make docs       build the pages with search into site/
+# make site       build the course's own site for students, with notebooks that run in the browser, into public/
 # make dist       build the release: wheels, sdist, notebooks
 # Each of them first sets up .venv.
 
@@ -26,7 +27,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Images of containers often set it, and then each process of the tests compiles them again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install compiled bench dist faults floors coverage docs pictures fuzz demo test catalogue lab sync lint quick
+.PHONY: install compiled bench dist site faults floors coverage docs pictures fuzz demo test catalogue lab sync lint quick
 
 # BUBBLEWRAP=no installs no system package.
 install: compiled
@@ -124,6 +125,17 @@ docs: .venv/developer
 	$(BIN)/autograder dev catalogue --pages build/pages
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 	@echo "Look at it, with search: $(BIN)/python -m http.server --directory site"
+
+# ADDRESS, such as https://me.github.io/course, is where the site will be; notebooks for Colab need it.
+LITE := build/jupyterlite
+$(LITE)/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv --clear $(LITE)
+	$(LITE)/bin/python -m pip install --quiet --upgrade pip
+	$(LITE)/bin/python -m pip install --quiet --constraint constraints.txt --group site
+	@touch $@
+
+site: .venv/developer $(LITE)/installed
+	$(BIN)/python -m tools.site public --jupyterlite $(LITE)/bin/python --address "$(ADDRESS)"
 
 # Run it after you edit a notebook in source/, or a command.
 sync: .venv/developer

@@ -9,9 +9,11 @@ import nbformat
 from nbgrader.api import Gradebook
 
 from autograder.authoring.sample_class import fill, mistake, model_answers
+from autograder.course.assignments import Course
 from tests.conftest import ROOT, copy_course
 from tests.helpers.browser import Tab, chromium, lab
 from tests.helpers.classes import class_with_pages
+from tools.site.start_page import start_page
 
 A1, UNSCALED = "a1_scaled_dot_product", "no-scaling"
 WIDTH = 940  # pixels, as wide as a page of documentation
@@ -38,12 +40,24 @@ def main() -> None:
         course = copy_course(Path(folder) / "course")
         graded_class(course)
         with chromium() as browser:
+            students_site(browser, Path(folder) / "site")
             feedback(browser, course.root / "feedback" / "sam" / A1 / "scaled_dot_product.html")
             report(browser, course.root / "class.html")
             written(browser, course.root / "written.html")
             with lab(course.root) as address:
                 in_the_notebook(Tab(browser, address, "tab.ipynb"))
                 in_formgrader(browser, address, submission_of(course, "sam"))
+
+
+def students_site(browser, folder):
+    """The start page of the students' site, as at an address that Colab can open."""
+    folder.mkdir()
+    start_page(Course(ROOT), folder, "https://me.github.io/course")
+    page = browser.new_page(viewport={"width": 1180, "height": 830})
+    page.goto((folder / "index.html").as_uri())
+    page.wait_for_load_state("networkidle")
+    page.screenshot(path=DOCS / "site.png")
+    page.close()
 
 
 def graded_class(course):

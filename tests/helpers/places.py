@@ -16,7 +16,9 @@ ORDINARY = 65534  # a user without special rights
 def checkout(folder: Path, assignment: str = "") -> Path:
     """A copy of the repository, with all assignments or one, and this interpreter's environment as its `.venv`."""
     # Keep bytecode: the sandbox cannot write it, so each run would compile the kit again.
-    left_out = shutil.ignore_patterns(".venv", ".git", ".*_cache", ".hypothesis", "demo", "gradebook.db", "submitted")
+    left_out = shutil.ignore_patterns(
+        ".venv", ".git", ".*_cache", ".hypothesis", "demo", "gradebook.db", "submitted", "public", "jupyterlite"
+    )
     shutil.copytree(ROOT, folder, ignore=left_out)
     for place in ("source", "solutions", "assignments") if assignment else ():
         for other in (folder / place).iterdir():

@@ -1,0 +1,1 @@
+"""The course's own site for students: `make site`."""
