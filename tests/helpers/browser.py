@@ -19,6 +19,7 @@ EXECUTED = """([cell, before]) => {
     return /\\[\\d+\\]/.test(prompt) && prompt !== before;
 }"""
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+FLAGS += ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]  # no network
 # Keep cells outside the window in the page; do not ask about news.
 SETTINGS = {
     "notebook-extension/tracker": {"windowingMode": "none"},
@@ -72,6 +73,8 @@ def lab(root, settings=SETTINGS):
 class Tab:
     """One notebook in its own page; collects the page's errors."""
 
+    SECONDS = 30  # for a cell
+
     def __init__(self, browser, address, path):
         self.address, self.path = address, path
         self.complaints = []
@@ -103,7 +106,9 @@ class Tab:
         before = cell.locator(".jp-InputPrompt").first.text_content()
         started = time.monotonic()
         self.page.keyboard.press(keys)
-        self.page.wait_for_function(EXECUTED, arg=[cell.element_handle(), before], timeout=30_000, polling=20)
+        self.page.wait_for_function(
+            EXECUTED, arg=[cell.element_handle(), before], timeout=1000 * self.SECONDS, polling=20
+        )
         return time.monotonic() - started
 
     def write(self, text, code):
