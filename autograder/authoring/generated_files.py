@@ -18,6 +18,7 @@ import nbformat
 
 from autograder.authoring.releasable import can_be_released
 from autograder.course.assignments import CHECK, DISPLAY_TAG, Assignment, Course
+from autograder.course.content import COURSE
 from autograder.course.digests import remembered
 from autograder.errors import CourseError
 from autograder.nbgrader import api, error_line
@@ -83,6 +84,10 @@ def paired_script(assignment: Assignment) -> str:
 def release_text(assignment: Assignment, folder: Path) -> str:
     """The notebook that nbgrader releases to students, generated below `folder` without a gradebook."""
     shutil.copytree(assignment.notebook.parent, folder / "source" / assignment.name)
+    settings = assignment.content.parent / COURSE
+    if settings.is_file():  # what it says to students is in the release
+        (folder / settings.parent.name).mkdir(exist_ok=True)
+        shutil.copy(settings, folder / settings.parent.name)
     result = api(folder).generate_assignment(assignment.name)
     if not result["success"]:
         found = next(can_be_released(assignment, nbformat.read(assignment.notebook, as_version=4)), None)

@@ -51,6 +51,7 @@ INSTALLED = "autograder.courses"  # entry points: installed packages that are co
 NOWHERE = Path(__file__).parent / "no course"  # if there is no course
 CHECKS = "*/*/visible_tests.py"  # ASSIGNMENT/EXERCISE/visible_tests.py
 PACKAGE = "content of "  # prefix of the names of loaded modules
+CONTACT = re.compile(r"(mailto:|https?://)([^{}\s]|\{(student|assignment|exercise|test)\})+")
 _HEADING = re.compile(r'^section = "(\d+)', re.MULTILINE)
 
 
@@ -81,18 +82,28 @@ class ReadyMadeSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
 
 
 class CourseSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`course.toml`: what a graded notebook finds, and what it must not call.
+    """`course.toml`: what a graded notebook finds, what it must not call, and what students read.
 
     names: names defined before the first cell, each with its module
     early: modules that are imported once a run
     ready_made: functions that no exercise must call, beside those of its own `ready_made.toml`
     words: the course's own words for things, by the engine's word
+    contact: where students write if something is wrong: "mailto:..." or a web address, which may have `{student}`,
+        `{assignment}`, `{exercise}` and `{test}` in it
+    help: what help is allowed, in Markdown; at the top of each released notebook
     """
 
     names: dict[str, str] = {}
     early: list[str] = []
     ready_made: list[str] = []
     words: dict[str, str] = {}
+    contact: str = ""
+    help: str = ""
+
+    def __post_init__(self) -> None:
+        """Raises `ValueError`, which becomes a `CourseError`."""
+        if self.contact and not CONTACT.fullmatch(self.contact):
+            raise ValueError("contact: an address begins with mailto: or https://, and may have {student} and the like")
 
 
 def course_folder(root: Path | None = None) -> Path:
@@ -233,6 +244,11 @@ def course_relations(course: Path) -> tuple[Any, ...]:
 def settings_of(course: Path | None = None) -> CourseSettings:
     """The contents of `course.toml` in the folder `course`, by default the first installed course."""
     return read_toml((course or course_folder()) / COURSE, CourseSettings)
+
+
+def settings_now(root: Path) -> CourseSettings:
+    """The same of the course at `root`, read again, since its author may edit it while formgrader runs."""
+    return read_toml(course_folder(root) / COURSE, CourseSettings)
 
 
 def sandbox_setting(course: Path | None = None) -> dict[str, Any]:

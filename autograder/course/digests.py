@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -20,6 +21,10 @@ from autograder.text import squeezed
 
 STAMPED = (".py", ".toml", ".html", ".md", ".txt", ".yml")  # file types of the engine's code and of courses' content
 RUBRIC = "rubric.toml"  # for people who grade; no test's mark depends on it
+# What `course.toml` says to students, with the comment above it: no mark depends on it either.
+FOR_STUDENTS = re.compile(
+    rb'(?:^\#[^\n]*\n)*^(?:contact|help)[ \t]*=[ \t]*(?:"""(?s:.*?)"""|"[^"\n]*")[^\n]*\n\n?', re.MULTILINE
+)
 EARLIER = "earlier_releases.txt"
 _HEAD = "# Written when a release is replaced: students keep notebooks with these texts. Commit this file."
 _LETTERS = 12  # of a digest; a course with 10,000 texts has two alike once in five million courses
@@ -43,7 +48,7 @@ def digest_of(
     for path in sorted([*files, *filter(is_stamped, shared)]):
         name = f"{path.parent.name}/{path.name}"
         data = path.read_bytes() if path.is_file() else b""
-        digest.update(name.encode() + b"\0" + data)
+        digest.update(name.encode() + b"\0" + (FOR_STUDENTS.sub(b"", data) if path.name == "course.toml" else data))
     return digest.hexdigest()
 
 

@@ -125,7 +125,10 @@ def configure(config: Any) -> None:
     config.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE\nraise NotImplementedError()"}
     config.GenerateFeedback.exporter_class = "autograder.nbgrader.pages.Page"
     config.GenerateFeedback.preprocessors = _with(GenerateFeedback, GetGrades, totals.ShownGrades)
-    config.GenerateAssignment.preprocessors = _with(GenerateAssignment, SaveCells, totals.SavePoints)
+    config.GenerateAssignment.preprocessors = [
+        totals.ShowHelp,
+        *_with(GenerateAssignment, SaveCells, totals.SavePoints),
+    ]
     # A person's comment, penalty or grade changes a page although nothing is graded again.
     config.GenerateFeedback.force = True
     config.Autograde.sanitize_preprocessors = [

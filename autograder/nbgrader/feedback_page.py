@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from html import escape
 from typing import Any
+from urllib.parse import quote
 
 from nbgrader.api import Gradebook, MissingEntry
 
@@ -55,10 +57,14 @@ _PILCROW = re.compile(r'<a class="anchor-link" href="[^"]*">[^<]*</a>')
 LOOKED_AT_AGAIN = "for an earlier answer, waits for another look"
 
 
-def feedback_page(page: str, info: Mapping[str, str]) -> str:
+def feedback_page(
+    page: str, info: Mapping[str, str], contact: str = "", failed: Mapping[str, str] | None = None
+) -> str:
     """nbgrader's page for a student, with all edits.
 
     info: nbgrader's: the gradebook's address, and the names of student, assignment and notebook
+    contact: see `CourseSettings`
+    failed: the first test that each exercise fails, "" if none
     """
     with Gradebook(info["db_url"]) as book:
         try:
@@ -70,9 +76,26 @@ def feedback_page(page: str, info: Mapping[str, str]) -> str:
     page = with_waiting(page, waiting, again)
     if line:
         page = page.replace('<div id="toc">', f'<p>{line}</p><div id="toc">', 1)
+    if contact:
+        page = page.replace("</body>", f"{something_wrong(contact, info, failed or {})}</body>", 1)
     for found, replacement in _EDITS:
         page = found.sub(replacement, page, count=1)
     return _PILCROW.sub("", page)
+
+
+def something_wrong(contact: str, info: Mapping[str, str], failed: Mapping[str, str]) -> str:
+    """The line with which a page ends: for each exercise, a link to somebody who can help."""
+    links = []
+    for exercise, test in failed.items() or [("", "")]:
+        words = {"student": info["student"], "assignment": info["assignment"], "exercise": exercise, "test": test}
+        address = contact
+        if contact.startswith("mailto:") and "{" not in contact:
+            address += f"{'&' if '?' in contact else '?'}subject={quote(', '.join(filter(None, words.values())))}"
+        for name, word in words.items():
+            address = address.replace(f"{{{name}}}", quote(word, safe=""))
+        text = f"<code>{escape(exercise)}</code>" if exercise else escape(info["assignment"])
+        links.append(f'<a href="{escape(address)}">{text}</a>')
+    return f"<p>Something wrong? Write to us about {', '.join(links)}.</p>"
 
 
 def with_exercise_names(page: str) -> str:

@@ -25,6 +25,7 @@ from sqlalchemy import and_
 from sqlalchemy.exc import SQLAlchemyError
 
 from autograder.course.assignments import CHECK, Assignment, check_cell
+from autograder.course.content import settings_now
 from autograder.discovery import name_problem
 from autograder.nbgrader.files import notebooks_in
 from autograder.reports.roster import Person
@@ -294,6 +295,7 @@ def _reasons(submission: Any) -> Iterator[str]:
 def page_stamps(coursedir: Any, assignment: str) -> dict[str, str]:
     """For each graded student a digest of all that their feedback page shows."""
     rows: dict[str, list[str]] = defaultdict(list)
+    contact = settings_now(Path(coursedir.root)).contact
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
         for table, *columns in (
             (
@@ -316,7 +318,7 @@ def page_stamps(coursedir: Any, assignment: str) -> dict[str, str]:
             for submission in found.submissions
         }
     return {
-        student: _stamp(coursedir, assignment, student, [repr(points), due[student], *sorted(own)])
+        student: _stamp(coursedir, assignment, student, [contact, repr(points), due[student], *sorted(own)])
         for student, own in rows.items()
     }
 

@@ -28,6 +28,7 @@ from autograder.text import one_line, shown_name
 # Keys of what is stored with the marks: three digests, the automatic scores, and what withdrawn exercises had before.
 GRADED, SUBMISSION, CELLS, SCORES, SET_ASIDE = "graded", "submission", "cells", "scores", "set_aside"
 FILES = "files"  # the key of a digest of all files in the student's folder
+FAILED = "autograder_failed"  # the key of a result's metadata that holds the name of the first test that fails
 REPAIRED = "autograder_repaired"  # the key of a result's metadata that holds the line which repairs the code
 STORED = "autograder"  # the key of the autograded notebook's metadata that holds them
 SMALL = 1e-6  # points; scores have two digits

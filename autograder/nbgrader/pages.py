@@ -28,10 +28,11 @@ from nbformat.v4 import new_markdown_cell
 from traitlets import Unicode, default
 
 from autograder.course.assert_cells import released
-from autograder.course.assignments import Written, course_at
+from autograder.course.assignments import CHECK, Written, course_at
+from autograder.course.content import settings_now
 from autograder.errors import CourseError
 from autograder.nbgrader.feedback_page import feedback_page, with_exercise_names
-from autograder.nbgrader.outcomes import REPAIRED
+from autograder.nbgrader.outcomes import FAILED, REPAIRED
 from autograder.nbgrader.restore import ATTACHMENT
 from autograder.nbgrader.sanitise import ACTIVE_FORMULA, cleaned
 from autograder.submission import grade_id
@@ -178,16 +179,16 @@ class Page(HTMLExporter):
         for cell in shown.cells:
             if cell.get("metadata", {}).get("nbgrader", {}).get("grade") and cell.cell_type == "code":
                 cell.source = released(cell.source)  # readers must not see hidden lines
-        self.own = frozenset()
+        self.own, contact = frozenset(), ""
         with contextlib.suppress(CourseError, OSError):  # if the course cannot be read, all texts are untrusted
             assignment = course_at(Path(self.root)).assignment(for_grader or info.get("assignment", ""))
-            self.own = assignment.markdown()
+            self.own, contact = assignment.markdown(), settings_now(assignment.root).contact
             if for_grader:
                 self._add_model_answers(shown, assignment.written)
                 _add_repairs(shown)
         page, resources = self._page(shown, resources, **kw)
         page = _CONTROLS.sub(REPLACEMENT, with_exercise_names(page))
-        return (feedback_page(page, info) if "db_url" in info else page), resources
+        return (feedback_page(page, info, contact, _failed(nb)) if "db_url" in info else page), resources
 
     def _page(self, notebook: Any, resources: Any, **kw: Any) -> Any:
         """As `HTMLExporter` makes it, without parsing the whole page again, which took three quarters of the time."""
@@ -243,6 +244,17 @@ class Page(HTMLExporter):
             exclude_anchor_links=self.exclude_anchor_links or escape,  # they need an id
             **self.lexer_options,
         )
+
+
+def _failed(notebook: Any) -> dict[str, str]:
+    """The first test that each graded exercise fails; empty if it fails none."""
+    checks = (cell for cell in notebook.cells if cell.cell_type == "code" and grade_id(cell).startswith(CHECK))
+    return {
+        grade_id(cell).removeprefix(CHECK): next(
+            (output.metadata[FAILED] for output in cell.outputs if FAILED in output.get("metadata", {})), ""
+        )
+        for cell in checks
+    }
 
 
 def _add_repairs(notebook: Any) -> None:

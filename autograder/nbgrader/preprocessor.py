@@ -18,7 +18,7 @@ from autograder.course.assignments import CHECK, Assignment, check_cell
 from autograder.errors import MachineError
 from autograder.nbgrader import history
 from autograder.nbgrader.gradebook_rows import CourseCell
-from autograder.nbgrader.outcomes import REPAIRED, SCORES, SET_ASIDE, STORED, SetAside, answer_in
+from autograder.nbgrader.outcomes import FAILED, REPAIRED, SCORES, SET_ASIDE, STORED, SetAside, answer_in
 from autograder.nbgrader.sanitise import cleaned
 from autograder.nbgrader.totals import extra_credit
 from autograder.report import CellResult
@@ -100,6 +100,8 @@ class Mark(NbGraderPreprocessor):
                 data = {"text/plain": f"{exercise.score:.15g}", "text/html": rubric.as_html(exercise)}
                 place = exercise.first("place")
                 metadata = {REPAIRED: place.repaired} if place else {}
+                failed = [test.name for test in exercise.tests if test.state != "passed"]
+                metadata |= {FAILED: failed[0]} if failed and exercise.started else {}
                 cell.outputs = [_output("execute_result", data=data, metadata=metadata, execution_count=None)]
         nb.metadata[STORED] = dict(context.metadata)
         history.store(assignment.root, context.submission, context.digests, marked.report)

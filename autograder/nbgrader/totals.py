@@ -15,17 +15,19 @@ from typing import Any
 
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat.notebooknode import NotebookNode
-from nbformat.v4 import new_notebook
+from nbformat.v4 import new_markdown_cell, new_notebook
 from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment
 from nbgrader.apps.exportapp import ExportApp
 from nbgrader.converters import GenerateAssignment
-from nbgrader.preprocessors import AssignLatePenalties, GetGrades, SaveCells
+from nbgrader.preprocessors import AssignLatePenalties, GetGrades, NbGraderPreprocessor, SaveCells
 
 from autograder.course.assignments import CHECK, Assignment, course_at
+from autograder.course.content import settings_now
 from autograder.errors import CourseError
 from autograder.nbgrader.gradebook_rows import has_scores, total
 
 POINTS = "points of autograder"  # the key of nbgrader's `resources` with the course's points by grade_id
+HELP = "help of autograder"  # the key with what help the course allows
 _resources_of = GenerateAssignment.init_single_notebook_resources
 _export = ExportApp.start
 
@@ -153,9 +155,26 @@ class SavePoints(SaveCells):
         self.new_grade_cells[name]["max_score"] = kept
 
 
+class ShowHelp(NbGraderPreprocessor):
+    """Adds a cell with what help is allowed, below the title, if the course says it (`help` in its `course.toml`)."""
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
+        """Add the cell to a notebook that is released."""
+        if text := resources.get(HELP, ""):
+            fixed = {"editable": False, "deletable": False}
+            cell = new_markdown_cell(
+                f"**What help is allowed.** {text.strip()}", id="what-help-is-allowed", metadata=fixed
+            )
+            if nb.nbformat_minor < 5:
+                del cell["id"]
+            nb.cells.insert(len([one for one in nb.cells[:1] if one.cell_type == "markdown"]), cell)
+        return nb, resources
+
+
 def resources_of_release(self: Any, notebook_filename: str) -> dict[str, Any]:
-    """nbgrader's own for a notebook that is released, and the course's points for `SavePoints`."""
+    """nbgrader's own for a notebook that is released, and the course's for `SavePoints` and `ShowHelp`."""
     resources: dict[str, Any] = _resources_of(self, notebook_filename)
+    resources[HELP] = settings_now(Path(self.coursedir.root)).help
     with contextlib.suppress(CourseError):  # `dev sync` releases a copy, which is no course and has no marks
         assignment = course_at(Path(self.coursedir.root)).assignment(resources["nbgrader"]["assignment"])
         resources[POINTS] = assignment.graded_cells
