@@ -60,7 +60,7 @@ def build(folder: Path, jupyterlite: Path, address: str, pyodide: str, wheels: S
     ours = sorted(files.glob("*.whl"))
     for _ in write_release(course, files, f"{address.rstrip('/')}/files" if address else ""):
         pass
-    for assignment in course.assignments().values():
+    for assignment in course.assignments.values():
         with_browser_cell(files / assignment.notebook.name, [*PACKAGES, *(path.name.split("-")[0] for path in ours)])
     with tempfile.TemporaryDirectory() as temporary:
         needed = Path(temporary) / "wheels"
@@ -89,7 +89,7 @@ def lite(course: Course, folder: Path, jupyterlite: Path, pyodide: str, wheels: 
     """Write JupyterLite, with each notebook in the folder of its assignment, where `check` looks for it."""
     with tempfile.TemporaryDirectory() as temporary:
         home = Path(temporary)
-        for assignment in course.assignments().values():
+        for assignment in course.assignments.values():
             place = home / "contents" / assignment.name / assignment.notebook.name
             place.parent.mkdir(parents=True)
             shutil.copy(folder / "files" / assignment.notebook.name, place)

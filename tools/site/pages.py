@@ -20,17 +20,14 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     folder = Path(config.docs_dir)
     texts = {page: (folder / name).read_text(encoding="utf-8") for name, page in PAGES.items()}
     pictures = {name for text in texts.values() for name in _PICTURE.findall(text)}
-    kept = Files([file for file in files if not file.src_uri.endswith(".md") and _is_kept(file.src_uri, pictures)])
+    others = {path.name for path in folder.iterdir()} - pictures
+    kept = Files([file for file in files if file.src_uri not in others])
     for page, text in texts.items():
         kept.append(File.generated(config, page, content=text))
     for name in BESIDE:
         content = (ROOT / ".ci" / name).read_text(encoding="utf-8")
         kept.append(File.generated(config, name, content=content))
     return kept
-
-
-def _is_kept(name: str, pictures: set[str]) -> bool:
-    return name in pictures or not name.endswith((".png", ".svg"))
 
 
 def on_page_markdown(markdown: str, **others: Any) -> str:

@@ -54,7 +54,7 @@ def secret_lines(course: Course) -> dict[str, str]:
         for path in sorted(home.glob(pattern)):
             secret |= dict.fromkeys(_long(path.read_text(encoding="utf-8").splitlines()), str(path.name))
     public: set[str] = set()
-    for assignment in course.assignments().values():
+    for assignment in course.assignments.values():
         secret |= dict.fromkeys(_long(_solution(assignment.notebook)), f"the model answer of {assignment.name}")
         public |= set(_lines("x.ipynb", assignment.released.read_bytes()))
     for path in (*home.glob("a*/**/*visible_tests.py"), *home.glob("helpers/*.py"), *home.glob("*.py")):

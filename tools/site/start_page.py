@@ -25,7 +25,7 @@ def start_page(course: Course, folder: Path, address: str) -> None:
     pictures = PICTURE.findall((course.root / "docs" / "notebooks.md").read_text(encoding="utf-8"))
     described = {number: (name, text) for text, name, number in pictures}
     cards = []
-    for name, assignment in course.assignments().items():
+    for name, assignment in course.assignments.items():
         picture, described_as = described[name.partition("_")[0]]
         cards.append(card(assignment) | words[name] | {"picture": picture, "described": described_as})
         (folder / "pictures").mkdir(exist_ok=True)
