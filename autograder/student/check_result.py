@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ INDENT = " " * 15
 PRINTED = "Your code printed, each line once:"
 LINES, LONGEST = 12, 200  # of the student's output: lines, and characters of a line
 LONG = 160  # characters of inputs; longer ones are folded away
+FRAMED = "border-left:.3em solid #c2601c;padding:.3em .8em;margin:.5em 0;font-size:1.1em"
 DONE, NOT_DONE = "#2e7d32", "#9e9e9e55"
 
 
@@ -141,7 +143,9 @@ class CheckResult:
 
     def _repr_html_(self) -> str:
         head = paragraph(f"<strong>{escape(self.result.name)}</strong>: {with_code(self._headline())}")
-        head += paragraph(with_code(self._looks_like())) if self._looks_like() else ""
+        if looks_like := with_code(self._looks_like()):
+            named = re.sub("^Known mistake: [^.]*[.]", r"<strong>\g<0></strong>", looks_like)
+            head += f'<p style="{FRAMED}">{named}</p>'
         rows = structs.replace(self.result, tests=self._tests())
         first = next((test for test in rows.tests if parts_of(test).went_in), None)
         message = lambda test: _message_html(test, is_open=test is first)  # noqa: E731

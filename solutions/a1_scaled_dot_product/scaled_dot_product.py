@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Scaled dot-product attention
 #
-# **Time:** about 45 minutes. **Difficulty:** ●○○. **Builds on:** NumPy: axes, broadcasting and `@`; for exercise 4, PyTorch: tensors and `backward`.
+# **Time:** about 55 minutes. **Difficulty:** ●○○. **Builds on:** NumPy: axes, broadcasting and `@`; for exercise 4, PyTorch: tensors and `backward`.
 #
 # By the end of this notebook you will have written the one formula that every transformer is built around:
 #
@@ -24,14 +24,14 @@
 # 5. a question to answer in words
 #
 # **How to work.** Replace `raise NotImplementedError()` in a cell with your code, run the cell, then run the check
-# below it. The check you see uses small numbers that you can follow by hand; grading uses other numbers and sizes.
+# below it. The check uses mostly small numbers that you can follow by hand. Grading uses other numbers and sizes.
 # Each part earns points on its own, so a mistake in one exercise does not cost you the next.
 #
 # **What also counts** in this and every exercise, a little each time:
 #
 # - The result has the dtype of the input. `float32 / math.sqrt(4)` stays `float32`, but `float32 / np.sqrt(4)` is `float64`
 #   from NumPy 2 on, since `np.sqrt(4)` is a `float64`.
-# - The arguments hold what they held before, and they may come by name. Two calls do not know of each other.
+# - Leave the arguments as they are; they may come by name. A call must not depend on the calls before it.
 #
 # **What is not graded:** sizes of 0, and input that is an integer, `float16`, infinite or NaN, unless a docstring names it.
 #
@@ -48,6 +48,8 @@ from attention_course import check, explore, heatmap, hint
 
 # %% [markdown]
 # ## Why attention?
+#
+# *About 5 minutes · easy*
 #
 # > Keys on the table belong to Sarah.
 #
@@ -68,12 +70,12 @@ from attention_course import check, explore, heatmap, hint
 # %% [markdown]
 # ### A worked example: from embeddings to queries, keys and values
 #
-# Three words with tiny embeddings: $x_1 = (1, 0)$ picks the first row of each matrix, $x_2 = (1, 1)$ adds up both rows, and
-# $x_3 = (0, 1)$ picks the second one.
+# Three words with tiny embeddings, counted from 0 as everything in this course: $x_0 = (1, 0)$ picks the first row of each matrix, $x_1 = (1, 1)$ adds up both rows, and
+# $x_2 = (0, 1)$ picks the second one.
 # Each query and key has $d_k = 4$ numbers, each value has two.
 
 # %% tags=["active-ipynb"]
-# x_1, x_2, x_3 = np.array([1.0, 0.0]), np.array([1.0, 1.0]), np.array([0.0, 1.0])
+# x_0, x_1, x_2 = np.array([1.0, 0.0]), np.array([1.0, 1.0]), np.array([0.0, 1.0])
 # W_Q = np.array([[2.0, 0.0, 1.0, 1.0],
 #                 [0.0, 1.0, 1.0, 0.0]])
 # W_K = np.array([[1.0, 1.0, 0.0, 0.0],
@@ -81,37 +83,37 @@ from attention_course import check, explore, heatmap, hint
 # W_V = np.array([[10.0, 0.0],
 #                 [-10.0, 10.0]])
 #
-# q_1 = x_1 @ W_Q                                       # what the first word is looking for
-# k_1, k_2, k_3 = x_1 @ W_K, x_2 @ W_K, x_3 @ W_K       # what the words offer to be found by
-# v_1, v_2, v_3 = x_1 @ W_V, x_2 @ W_V, x_3 @ W_V       # what the words have to say
+# q_0 = x_0 @ W_Q                                       # what the first word is looking for
+# k_0, k_1, k_2 = x_0 @ W_K, x_1 @ W_K, x_2 @ W_K       # what the words offer to be found by
+# v_0, v_1, v_2 = x_0 @ W_V, x_1 @ W_V, x_2 @ W_V       # what the words have to say
 #
-# print("q_1 ", q_1)
-# print("k_1 ", k_1, " k_2 ", k_2, " k_3 ", k_3)
-# print("v_1 ", v_1, " v_2 ", v_2, " v_3 ", v_3)
+# print("q_0 ", q_0)
+# print("k_0 ", k_0, " k_1 ", k_1, " k_2 ", k_2)
+# print("v_0 ", v_0, " v_1 ", v_1, " v_2 ", v_2)
 
 # %% [markdown]
 # ### ... and from there to the output, word by word
 #
-# The first word asks all three words: how well does your key match my query? That is one dot product for each,
-# $q_1 \cdot k_1$, $q_1 \cdot k_2$ and $q_1 \cdot k_3$. Each is divided by $\sqrt{d_k} = \sqrt 4$, and a softmax turns them into
+# Word 0 asks all three words: how well does your key match my query? That is one dot product for each,
+# $q_0 \cdot k_0$, $q_0 \cdot k_1$ and $q_0 \cdot k_2$. Each is divided by $\sqrt{d_k} = \sqrt 4$, and a softmax turns them into
 # weights that sum to 1. The output is the sum of the values, each times its weight.
 
 # %% tags=["active-ipynb"]
-# score_11 = q_1 @ k_1 / math.sqrt(4)  # (2 + 0 + 0 + 0) / 2 = 1
-# score_12 = q_1 @ k_2 / math.sqrt(4)  # (4 + 0 + 2 + 0) / 2 = 3
-# score_13 = q_1 @ k_3 / math.sqrt(4)  # (2 + 0 + 2 + 0) / 2 = 2
-# total = math.exp(score_11) + math.exp(score_12) + math.exp(score_13)
-# weight_11 = math.exp(score_11) / total
-# weight_12 = math.exp(score_12) / total
-# weight_13 = math.exp(score_13) / total
+# score_00 = q_0 @ k_0 / math.sqrt(4)  # (2 + 0 + 0 + 0) / 2 = 1
+# score_01 = q_0 @ k_1 / math.sqrt(4)  # (4 + 0 + 2 + 0) / 2 = 3
+# score_02 = q_0 @ k_2 / math.sqrt(4)  # (2 + 0 + 2 + 0) / 2 = 2
+# total = math.exp(score_00) + math.exp(score_01) + math.exp(score_02)
+# weight_00 = math.exp(score_00) / total
+# weight_01 = math.exp(score_01) / total
+# weight_02 = math.exp(score_02) / total
 #
-# print(f"scores   {score_11:.2f}  {score_12:.2f}  {score_13:.2f}")
-# print(f"weights  {weight_11:.2f}  {weight_12:.2f}  {weight_13:.2f}   sum {weight_11 + weight_12 + weight_13:.2f}")
-# print("output  ", (weight_11 * v_1 + weight_12 * v_2 + weight_13 * v_3).round(2))
+# print(f"scores   {score_00:.2f}  {score_01:.2f}  {score_02:.2f}")
+# print(f"weights  {weight_00:.2f}  {weight_01:.2f}  {weight_02:.2f}   sum {weight_00 + weight_01 + weight_02:.2f}")
+# print("output  ", (weight_00 * v_0 + weight_01 * v_1 + weight_02 * v_2).round(2))
 
 # %% [markdown]
-# The second word's key matches best, so the output is mostly the second word's value: about 9 % of $v_1$, 67 %
-# of $v_2$ and 24 % of $v_3$. Stack all queries as rows of a matrix $Q$, all keys as rows of $K$, all values as rows of $V$, and the same
+# Word 1's key matches best, so the output is mostly word 1's value: about 9 % of $v_0$, 67 %
+# of $v_1$ and 24 % of $v_2$. Stack all queries as rows of a matrix $Q$, all keys as rows of $K$, all values as rows of $V$, and the same
 # sums for all words at once become two matrix products. That is the formula at the top.
 #
 # Names for the sizes: **L** queries, **S** keys and as many values; **d_k** numbers in each query and key, **d_v** in
@@ -119,6 +121,8 @@ from attention_course import check, explore, heatmap, hint
 
 # %% [markdown]
 # ## 1. `softmax`
+#
+# *About 10 minutes · medium*
 #
 # $$\operatorname{softmax}(x)_i = \frac{e^{x_i}}{\sum_j e^{x_j}}$$
 #
@@ -158,8 +162,8 @@ def softmax(x, axis=-1):
 # check("softmax")
 
 # %% [markdown]
-# **What to notice.** Softmax looks only at *differences* between scores: $(1, 3, 2)$ and $(101, 103, 102)$ give the same
-# weights. But *sizes* matter, too: multiply all scores by ten, and one winner takes nearly everything.
+# **What to notice.** Only the *differences* between scores count: $(1, 3, 2)$ and $(101, 103, 102)$ give the same
+# weights. Their *scale* counts, too: multiply all scores by ten, and one winner takes nearly everything.
 
 # %% tags=["active-ipynb"]
 # for factor in (0.1, 1, 10):
@@ -168,34 +172,16 @@ def softmax(x, axis=-1):
 # %% [markdown]
 # ## 2. `attention_scores`
 #
+# *About 10 minutes · medium*
+#
 # Every query against every key, as one matrix product, divided by $\sqrt{d_k}$:
 #
 # $$\text{scores} = \frac{Q K^\top}{\sqrt{d_k}} \qquad (L \times d_k) \cdot (d_k \times S) \to (L \times S)$$
 #
-# Row $i$ belongs to query $i$, column $j$ to key $j$. In the worked example, row 1 is $(1, 3, 2)$.
-#
-# **Why divide?** The *variance* of some numbers is the mean of their squared distances from their mean. If that mean is 0, its
-# square root says how large the numbers typically are. If the numbers in $q$ and $k$ are independent with mean 0 and variance 1, $q \cdot k$ is a sum
-# of $d_k$ products and has variance $d_k$: it is typically as large as $\sqrt{d_k}$
-# ([Vaswani et al. 2017](https://arxiv.org/abs/1706.03762), section 3.2.1). Here 100 queries look at five keys each,
-# at three widths. Watch the products, the largest of the five weights, and the *gradient*: how much a weight moves when its
-# score moves a little. For a softmax it is $w (1 - w)$. Training follows gradients, so where they are 0 nothing is learned.
-
-# %% tags=["active-ipynb"]
-# random = np.random.default_rng(0)
-# print("                       plain                       divided by sqrt(d_k)")
-# print(" d_k   typical q . k   largest weight   gradient   largest weight   gradient")
-# for width in (4, 64, 1024):
-#     queries, keys = random.normal(size=(100, width, 1)), random.normal(size=(100, 5, width))
-#     products = (keys @ queries)[:, :, 0]  # (100, 5)
-#     line = f"{width:4d}   {products.std():13.1f}"
-#     for weights in (softmax(products), softmax(products / math.sqrt(width))):  # (100, 5)
-#         gradient = (weights * (1 - weights)).max(axis=-1)                      # (100,): of the weight that moves most
-#         line += f"   {weights.max(axis=-1).mean():14.2f}   {np.median(gradient):8.4f}"
-#     print(line)
+# Row $i$ belongs to query $i$, column $j$ to key $j$. In the worked example, row 0 is $(1, 3, 2)$.
 
 # %% [markdown]
-# And as a picture: four queries look at five keys, each row is one query's weights. Move the slider, with the mouse or
+# **Why divide?** Here four queries look at five keys, each row is one query's weights. Move the slider to wider vectors, with the mouse or
 # with the arrow keys: what happens on the left, and what on the right?
 
 # %% tags=["active-ipynb"]
@@ -206,11 +192,36 @@ def softmax(x, axis=-1):
 #     both = np.stack([softmax(products), softmax(products / math.sqrt(d_k))])
 #     title = f"q . k is typically {products.std():.1f}, the square root of d_k is {math.sqrt(d_k):.0f}"
 #     names = ["as they are", "divided by the square root of d_k"]
-#     rows, columns = ["q 1", "q 2", "q 3", "q 4"], ["k 1", "k 2", "k 3", "k 4", "k 5"]
+#     rows, columns = ["q 0", "q 1", "q 2", "q 3"], ["k 0", "k 1", "k 2", "k 3", "k 4"]
 #     return heatmap(both, rows=rows, columns=columns, title=title, names=names)
 #
 #
 # explore(at_width, d_k=(1, 4, 16, 64, 256, 1024))
+
+# %% [markdown]
+# **Where does the square root come from?** The *variance* of some numbers is the mean of their squared distances from their mean. If their mean is 0, the square
+# root of the variance says how large the numbers typically are. Take $q$ and $k$ with independent numbers of mean 0 and variance 1. Then
+# $q \cdot k$ is a sum of $d_k$ products, each with variance 1, and so it has variance $d_k$: it is typically as large as $\sqrt{d_k}$
+# ([Vaswani et al. 2017](https://arxiv.org/abs/1706.03762), section 3.2.1). Divide by that, and it is typically as large as 1 at every width.
+
+# %% [markdown]
+# **Why does it matter?** Training follows *gradients*: how much a weight moves when its score moves a little. For a softmax that is $w (1 - w)$. Where it is 0,
+# nothing is learned. Below, 100 queries look at five keys each. One of the four columns goes to 0 with the width. Which one?
+
+# %% tags=["active-ipynb"]
+# def in_numbers(scores):
+#     weights = softmax(scores)                            # (100, 5)
+#     gradient = (weights * (1 - weights)).max(axis=-1)    # (100,): of the weight that moves most
+#     return f"{weights.max(axis=-1).mean():14.2f} {np.median(gradient):10.4f}"
+#
+#
+# random = np.random.default_rng(0)
+# print("      plain                       divided by the square root of d_k")
+# print(" d_k  largest weight   gradient   largest weight   gradient")
+# for width in (4, 64, 1024):
+#     queries, keys = random.normal(size=(100, width, 1)), random.normal(size=(100, 5, width))
+#     products = (keys @ queries)[:, :, 0]                 # (100, 5)
+#     print(f"{width:4d} ", in_numbers(products), " ", in_numbers(products / math.sqrt(width)))
 
 # %% [markdown]
 # Without the division, wide queries give one key nearly everything, and a softmax that sure of itself has almost no
@@ -247,6 +258,8 @@ def attention_scores(Q, K):
 
 # %% [markdown]
 # ## 3. `scaled_dot_product_attention`
+#
+# *About 10 minutes · easy*
 #
 # Now put it together: scores, softmax **over the keys**, and the weighted sum of the values.
 #
@@ -315,13 +328,14 @@ def scaled_dot_product_attention(Q, K, V):
 # %% [markdown]
 # **What to notice.**
 #
-# - *belong* takes 0.44 from *Keys* and 0.44 from *Sarah*: its query matches both keys with a score of
+# - *belong* takes 0.44 from *Keys* and 0.44 from *Sarah*: its query matches the keys of both words with a score of
 #   $2 \cdot 3 / \sqrt 4 = 3$, all others with 0, and $e^3 / (2 e^3 + 5) \approx 0.44$. That is who owns what.
 # - *on* looks at *Keys* and *table* in the same way. That is what lies where.
 # - *the* looks for nothing. Its scores are all 0, so its weights are all $1/7 \approx 0.14$: softmax has to spend 1.
 # - Each row sums to 1, a column need not. Four words look at *Keys*, none looks for *the*.
 #
 # Now give *the* a question: write `[0.0, 2.0, 0.0, 0.0]` in its row of `Q`. Which square will turn blue? Run the cell again and see.
+# Then take a sentence of your own: write its words, and for each word a row of `K` and of `Q`. (`np.eye` needs their number.)
 #
 # The values were the identity matrix here, so the output *is* the weights. With real values it is a blend of them.
 #
@@ -330,6 +344,8 @@ def scaled_dot_product_attention(Q, K, V):
 
 # %% [markdown]
 # ## 4. The same in PyTorch
+#
+# *About 10 minutes · easy*
 #
 # PyTorch calls them `query`, `key` and `value`. The formula is the same, and most names are:
 #
@@ -405,6 +421,8 @@ def torch_scaled_dot_product_attention(query, key, value):
 
 # %% [markdown]
 # ## 5. In your own words
+#
+# *About 10 minutes · medium*
 #
 # In *Keys on the table belong to Sarah*, take the word **belong**. What would a useful query of it look for, which
 # words' keys should match, and what would their values bring? Then: why do query and key of one word need to be

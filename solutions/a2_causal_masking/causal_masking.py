@@ -555,14 +555,16 @@ def torch_masked_attention(query, key, value, mask=None):
 
 # %% [markdown]
 # **What to notice.** *You*, *I*, *your*, *my*: four of the 31 tokens get about half of all the weight. Somebody is speaking to somebody, and so *you* is the likeliest next word. Heads as tidy as the ones by hand are rare,
-# though: this one looks at the quotation marks as well, which say that somebody is speaking, and most heads do nothing that has a name. Move the slider through the other eleven, and try a sentence of your own.
+# though: this one looks at the quotation marks as well, which say that somebody is speaking, and most heads do nothing that has a name. Move the slider through all twelve, by layer and head, and try a sentence of your own.
 
 # %% tags=["active-ipynb"]
-# heads = {f"layer {i}, head {j}": (i, j) for i in range(3) for j in range(4)}
+# heads = {f"{layer}, {head}": (layer, head) for layer in range(3) for head in range(4)}
 #
 #
-# def last_word_looks(head):
-#     return highlight(reading.weights[heads[head]][-1], reading.tokens, title=f"{head}: where the last word looks")
+# def last_word_looks(layer_and_head):
+#     layer, head = heads[layer_and_head]
+#     weights = reading.weights[layer, head, -1]   # (L,): the last word's row
+#     return highlight(weights, reading.tokens, title=f"layer {layer}, head {head}: where the last word looks")
 #
 #
 # explore(last_word_looks, head=list(heads))

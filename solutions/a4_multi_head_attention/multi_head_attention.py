@@ -698,7 +698,7 @@ class MultiHeadAttention(nn.Module):
 
 # %% [markdown]
 # Now take out one head. Its rows of $W_O$ say what reaches the output, so put zeros there (`nn.Linear` keeps them as columns).
-# Before you run the cell: do you expect that one head of twelve makes a difference? Then move the slider through all twelve. Which one did
+# Before you run the cell: do you expect that one head of twelve makes a difference? Then move the slider through all twelve; at `1, 2` it is layer 1, head 2. Which one did
 # you find in the puzzle of assignment 3?
 
 # %% tags=["active-ipynb"]
@@ -710,20 +710,21 @@ class MultiHeadAttention(nn.Module):
 #     return layers
 #
 #
-# heads = {f"layer {i}, head {j}": (i, j) for i in range(3) for j in range(4)}
+# heads = {f"{layer}, {head}": (layer, head) for layer in range(3) for head in range(4)}
 # whole = trained_decoder.read(sentence, layers=trained_layers())
 #
 #
-# def expected_without(name):
-#     less = trained_decoder.read(sentence, layers=without(*heads[name]))
+# def expected_without(layer_and_head):
+#     layer, head = heads[layer_and_head]
+#     less = trained_decoder.read(sentence, layers=without(layer, head))
 #     tokens = list(dict.fromkeys(token for reading in (whole, less) for token, _ in reading.next_tokens(5)))
 #     shares = [dict(reading.next_tokens(1024)) for reading in (whole, less)]    # of all 1,024 tokens
 #     numbers = np.array([[share[token] for token in tokens] for share in shares])
 #     return heatmap(numbers, rows=["all heads", "without it"], columns=[repr(token)[1:-1] for token in tokens],
-#                    title=f"what comes next, without {name}")
+#                    title=f"what comes next, without layer {layer}, head {head}")
 #
 #
-# explore(expected_without, without=list(heads))
+# explore(expected_without, head=list(heads))
 
 # %% [markdown]
 # **What to notice.** With the sentence as it stands, *I* stays the likeliest for eleven of the twelve: somebody is still speaking. Without head 0 of layer 1 the model

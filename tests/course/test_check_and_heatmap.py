@@ -69,6 +69,14 @@ def test_wrong_answer_shows_call_result_and_expected_value():
     assert 'Stuck? `hint("softmax")`' in repr(verdict)
 
 
+def test_known_mistake_is_bold_in_a_frame_above_the_table():
+    page = examine("attention_scores", right("attention_scores") | {"attention_scores": unscaled})._repr_html_()
+    framed = '<p style="border-left:.3em solid #c2601c;padding:.3em .8em;margin:.5em 0;font-size:1.1em">'
+    start = page.index(f"{framed}<strong>Known mistake: no scaling.</strong> This mistake gives exactly your answers")
+    assert start < page.index("<table")
+    assert "<strong>Known" not in examine("softmax", {"softmax": lambda x, axis: undefined})._repr_html_()  # noqa: F821
+
+
 def test_check_takes_a_function_and_suggests_a_name_for_a_typo(capsys):
     def softmax(x, axis=-1):
         raise NotImplementedError
