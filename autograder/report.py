@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, convert, structs
 
+from autograder.course.assignments import Exercise
 from cellcage.cell_result import CellResult as CellResult
 
 MAX_TESTS = 200  # of an exercise; the largest suite has 20
@@ -172,9 +173,22 @@ class ExerciseResult(Struct, frozen=True):
         return found.hint if found else ""
 
     @property
+    def is_full(self) -> bool:
+        """True if no test costs points: every test passed, or the exercise is withdrawn."""
+        return self.withdrawn or all(test.state == "passed" for test in self.tests)
+
+    def counted_as(self, exercise: Exercise) -> ExerciseResult:
+        """The result as the course counts it, whatever the judge says: an exercise may be worth nothing."""
+        result = self
+        if not exercise.points:
+            tests = tuple(structs.replace(test, score=0.0, max_score=0.0) for test in self.tests)
+            result = structs.replace(self, tests=tests, max_score=0.0)
+        return structs.replace(result, withdrawn=exercise.withdrawn)
+
+    @property
     def score(self) -> float:
         """Points earned; all of them if every test passed."""
-        if self.withdrawn or all(test.state == "passed" for test in self.tests):
+        if self.is_full:
             return self.max_score
         if len(self.tests) == 1:  # not rounded: a cell of nbgrader's tests may give a third of a point
             return self.tests[0].score

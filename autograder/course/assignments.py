@@ -269,7 +269,7 @@ class Assignment:
         if str(self.root) not in sys.path:  # the solution may import what lies there, and the course's package
             sys.path.append(str(self.root))
             sys.meta_path.insert(0, content.Package(self.course.folder))
-        folder = data_folder(self.beside, self.notebook.parent)
+        folder = data_folder(tuple(self.beside.items()), self.notebook.parent) if self.beside else ""
         return load_solution(self.solution, self.solution.stat().st_mtime_ns, folder)
 
     @property

@@ -11,7 +11,7 @@ import contextlib
 import functools
 import hashlib
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import cellcage
@@ -121,14 +121,10 @@ def remembered(root: Path, notebooks: Iterable[Path]) -> Iterator[None]:
     try:
         yield
     finally:
-        add(root, {path.parent.name: digests - _present(path) for path, digests in before.items()})
-
-
-def add(root: Path, replaced: Mapping[str, Collection[str]]) -> None:
-    """Add digests to the course's file, by assignment."""
-    path = root / EARLIER
-    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-    known = {line for line in lines if not line.startswith("#")}
-    new = {f"{name} {digest}" for name, digests in replaced.items() for digest in digests} - known
-    if new:
-        path.write_text("\n".join([_HEAD, *sorted(known | new), ""]), encoding="utf-8")
+        file = root / EARLIER
+        lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+        known = {line for line in lines if not line.startswith("#")}
+        replaced = ((path.parent.name, digests - _present(path)) for path, digests in before.items())
+        new = {f"{name} {digest}" for name, digests in replaced for digest in digests} - known
+        if new:
+            file.write_text("\n".join([_HEAD, *sorted(known | new), ""]), encoding="utf-8")

@@ -13,7 +13,7 @@ import shutil
 import sys
 import tempfile
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
@@ -123,13 +123,9 @@ def files_beside(notebook: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in kept}
 
 
-def data_folder(files: Mapping[str, bytes], source: Path) -> str:
-    """A folder with copies of the files beside a notebook, in which the solution runs; empty if there are none."""
-    return _copied(tuple(files.items()), source) if files else ""
-
-
 @functools.lru_cache(maxsize=16)
-def _copied(files: tuple[tuple[str, bytes], ...], source: Path) -> str:
+def data_folder(files: tuple[tuple[str, bytes], ...], source: Path) -> str:
+    """A folder with copies of the files beside a notebook, in which the solution runs."""
     try:
         folder = Path(tempfile.mkdtemp(prefix="autograder-data-"))
         atexit.register(shutil.rmtree, folder, ignore_errors=True)

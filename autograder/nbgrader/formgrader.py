@@ -10,12 +10,12 @@ from nbgrader.server_extensions.formgrader.apihandlers import GradeHandler
 from nbgrader.server_extensions.formgrader.base import BaseHandler
 from nbgrader.server_extensions.formgrader.handlers import FormgraderHandler
 
-from autograder.course.assignments import CHECK, course_at
+from autograder.course.assignments import course_at
 from autograder.discovery import ACTS
 from autograder.errors import AutograderError
 from autograder.nbgrader import history
 from autograder.nbgrader.pages import Page
-from autograder.nbgrader.totals import assign_penalty, extra_credit
+from autograder.nbgrader.totals import assign_penalty, count_manual_score
 from autograder.text import REPLACEMENT
 
 _render, _open, _put = BaseHandler.render, FormgraderHandler.get, GradeHandler.put
@@ -83,9 +83,7 @@ def record_manual_grade(self: Any, grade_id: str) -> None:
     grade = self.gradebook.find_grade_by_id(grade_id)
     with contextlib.suppress(AutograderError):
         assignment = course_at(Path(self.coursedir.root)).assignment(grade.assignment.name)
-        # Until marks are regraded, a withdrawn exercise may still have those of before.
-        withdrawn = grade.name.removeprefix(CHECK) in assignment.withdrawn and grade.auto_score == grade.max_score
-        grade.extra_credit = extra_credit(grade.manual_score, grade.extra_credit, grade.max_score, withdrawn)
+        count_manual_score(grade, assignment)
         self.gradebook.db.commit()
         assign_penalty(self.api, grade.student.id, assignment)
     with contextlib.suppress(OSError, AutograderError):  # the grade is entered; a later entry will contain it

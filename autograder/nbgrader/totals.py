@@ -39,6 +39,13 @@ def extra_credit(manual: float | None, extra: float | None, max_score: float, wi
     return 0.0 if manual is None else max_score - manual
 
 
+def count_manual_score(grade: Any, assignment: Assignment) -> None:
+    """Give a grade of the gradebook the extra credit that it has with a person's score."""
+    # Until marks are regraded, a withdrawn exercise may still have those of before.
+    withdrawn = grade.name.removeprefix(CHECK) in assignment.withdrawn and grade.auto_score == grade.max_score
+    grade.extra_credit = extra_credit(grade.manual_score, grade.extra_credit, grade.max_score, withdrawn)
+
+
 # ---------------------------------------------------------------- penalties for late work
 
 

@@ -70,22 +70,19 @@ def model_answer(assignment: Assignment, version: str) -> Task:
 
 
 def first_loss(report: Report) -> str:
-    """What the first failed test says, with its exercise, or why nothing could be graded; empty for full marks.
-
-    Withdrawn exercises do not matter: everybody gets all their points.
-    """
+    """What the first failed test says, with its exercise, or why nothing could be graded; empty for full marks."""
     if report.reason:
         return report.reason
     for exercise in report.exercises:
-        failed = next((test for test in exercise.tests if test.state != "passed"), None)
-        if failed is not None and not exercise.withdrawn:
+        if not exercise.is_full:
+            failed = next(test for test in exercise.tests if test.state != "passed")
             said = (failed.message.rstrip("."), exercise.evidence.rstrip("."))
             return f"{exercise.name}, {failed.sentence.rstrip('.')}: {'. '.join(filter(None, said))}"
     return ""
 
 
 def _loss(worker: Worker, submitted: Task) -> str:
-    """The first loss, with the exercises of a submission's task: one may be withdrawn only to see what that changes."""
+    """The first loss, with the exercises of a submission's task; what they count may be only a trial."""
     assignment = worker.judges.assignment(submitted)
     try:
         task = replace(model_answer(assignment, submitted.version), exercises=submitted.exercises)

@@ -139,7 +139,7 @@ class Worker:
         report = Report(task.student, task.assignment, verdict.exercises, points, notices=tuple(filter(None, notices)))
         self.judges.learn(report)
         _log_for_a_person(report)
-        results = tuple(map(_scored, report.exercises, exercises))
+        results = tuple(map(ExerciseResult.counted_as, report.exercises, exercises))
         return Marked(structs.replace(report, exercises=results), verdict.cells)
 
     def _judged_with_retry(self, task: Task, assignment: Assignment) -> Verdict:
@@ -273,14 +273,6 @@ def _without(missing: str, marks: Verdict, error: Exception) -> Verdict:
 def _with_points(exercise: Exercise) -> Exercise:
     """The exercise, with one point if it has none: it is judged, too, since later exercises may build on it."""
     return exercise if exercise.points else replace(exercise, points=1.0)
-
-
-def _scored(result: ExerciseResult, exercise: Exercise) -> ExerciseResult:
-    """The result with no points if the exercise has none, and marked if it was withdrawn."""
-    if not exercise.points:
-        tests = tuple(structs.replace(test, score=0.0, max_score=0.0) for test in result.tests)
-        result = structs.replace(result, tests=tests, max_score=0.0)
-    return structs.replace(result, withdrawn=exercise.withdrawn)  # whatever the judge says
 
 
 class _Lost(Exception):

@@ -21,7 +21,7 @@ CEILINGS = {
     "wrong check, the engine: modules": (37, 28),
     "modules that name ready-made": (25, 7),
     "modules that name pictures": (35, 15),
-    "modules that name withdrawn": (18, 8),
+    "modules that name withdrawn": (15, 8),
     "modules that name follow-through": (19, 10),
     "modules that name the place of a mistake": (12, 6),
     "modules that name memory limits": (15, 5),
