@@ -207,3 +207,27 @@ def test_a1_in_the_browser_from_the_link_to_the_grade(site, chromium, tmp_path):
     marks = {one["name"]: (one["score"], one["max_score"]) for one in report["exercises"]}
     assert all(marks[name][0] == marks[name][1] for name in NUMPY_HALF), marks
     assert marks["torch_scaled_dot_product_attention"][0] == 0
+
+
+@pytest.mark.catalogue
+@pytest.mark.parametrize(
+    ("number", "exercise", "wrong"),
+    [
+        (2, "causal_mask", "mask-off-by-one"),
+        (3, "split_heads", "split-without-transpose"),
+        (4, "projection_shapes", "transposed"),
+    ],
+)
+def test_named_mistake_then_green_check_in_the_browser(site, chromium, number, exercise, wrong):
+    assignment = ASSIGNMENTS[number - 1]
+    with pyodide.served(site) as address:
+        tab = LiteTab(chromium, address, f"a{number}")
+        tab.run("Run this first")
+        tab.run("from attention_course import check, ")
+        tab.write(f"def {exercise}(", mistake(assignment, wrong, exercise)[exercise])
+        cell, _ = tab.run(f'check("{exercise}")')
+        sync_api.expect(cell).to_contain_text(f"Known mistake: {wrong.replace('-', ' ')}.")
+        tab.write(f"def {exercise}(", model_answers(assignment)[exercise])
+        cell, _ = tab.run(f'check("{exercise}")')
+        sync_api.expect(cell).to_contain_text(passes(exercise))
+        tab.page.close()
