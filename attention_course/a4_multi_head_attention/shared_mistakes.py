@@ -14,6 +14,13 @@ SCALES = mutation_options.SCALES | {
     "scale-by-whole-width": [{"scale": lambda size: math.sqrt(size.h * size.d_k)}],
     "scale-by-num_heads": [{"scale": lambda size: math.sqrt(size.h)}, {"scale": lambda size: size.h}],
 }
+# In a module every head is as wide as that, so there this is right.
+OF_D_MODEL = {
+    "d_k-from-d_model": [
+        {"scale": lambda size: math.sqrt(size.d_model // size.h)},
+        {"scale": lambda size: math.sqrt(size.d_model / size.h)},
+    ]
+}
 
 
 def cut(x, h):
@@ -158,6 +165,7 @@ SLIPS = (
     | {"weights-of-head-0-for-all": [{"mixed": lambda w, V, size: (w @ V, 0 * w + w[..., :1, :, :])}]}
 )  # fmt: skip
 WORDS = mutation_hints.HINTS | {
+    "d_k-from-d_model": "d_model need not be h * d_k. Which shape tells you how wide a head really is?",
     "mask-cut": "Up to which length does your mask hold? Where does that number come from?",
     "heads-tied": "With eight heads, do the last ones have queries, keys and values of their own?",
     "one-head-for-all": "Compare two heads' weights. Should they be the same?",

@@ -7,7 +7,7 @@ import numpy as np
 from autograder.testing import Catalogue
 
 from ...hidden import mutation_options
-from ..shared_mistakes import NUMPY, SLIPS, WORDS, in_heads
+from ..shared_mistakes import NUMPY, OF_D_MODEL, SLIPS, WORDS, in_heads
 
 mistake = Catalogue()
 
@@ -134,7 +134,7 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
 
 
 @mistake.mutants(
-    SLIPS | {"residual-added": [{"residual": 1}]}, mutation_options.EMPTY, WORDS,
+    SLIPS | OF_D_MODEL | {"residual-added": [{"residual": 1}]}, mutation_options.EMPTY, WORDS,
     catalogued=(
         "no-scaling", "scale-by-d_k", "scale-by-d_model", "softmax-over-queries", "heads-interleaved",
         "split-without-transpose", "concat-without-transpose", "W_O-missing", "W_O-transposed", "mask-inverted",

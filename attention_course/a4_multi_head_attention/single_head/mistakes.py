@@ -7,7 +7,7 @@ import numpy as np
 from autograder.testing import Catalogue
 
 from ...hidden import mutation_options, size_options, softmax_options
-from ..shared_mistakes import NUMPY, SCALES, WORDS
+from ..shared_mistakes import NUMPY, OF_D_MODEL, SCALES, WORDS
 
 mistake = Catalogue()
 
@@ -123,7 +123,7 @@ SIZES = {
 
 
 @mistake.mutants(
-    OWN | SIZES | SCALES | softmax_options.AXES | mutation_options.TURNS | mutation_options.AFTER
+    OWN | SIZES | SCALES | OF_D_MODEL | softmax_options.AXES | mutation_options.TURNS | mutation_options.AFTER
     | mutation_options.only(
         softmax_options.CURVES, "softmax-missing", "softmax-twice", "no-exponential", "not-normalised",
         "no-max-subtraction", "sign-flipped", "hard-maximum",
