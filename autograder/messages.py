@@ -30,25 +30,21 @@ class FromJudge(Struct, frozen=True, omit_defaults=True):
 
     marks: the verdict so far: bare as soon as the marks are fixed, and again when each exercise is explained. If no
         verdict follows, the worker uses the last one
-    open: asks for a fresh notebook; the answer is `Opened`, with the notebook's socket
-    ending: asks how the last notebook ended; true if it is about to end; the answer is `Ended`
-    memory: true: asks to measure the last notebook's memory from now on; false: asks by how much it has grown; the
-        answer is `Grown`
-    cpu: asks how much CPU time the last notebook has used; the answer is `Used`
+    open: asks for a fresh notebook; the answer is `Opened`
     verdict: the last message
     broken: the last message if there is no verdict: the kind of the error, and its text
     """
 
     open: bool = False
-    ending: bool | None = None
-    memory: bool | None = None
-    cpu: bool = False
     marks: Verdict | None = None
     verdict: Verdict | None = None
     broken: tuple[str, str] | None = None
 
 
 class Opened(Struct, frozen=True):
-    """A fresh notebook's socket comes with this; or `failed` says why there is no notebook."""
+    """A fresh notebook's two sockets come with this (see `cellcage.Process`); or `failed` says why there are none.
+
+    On the second one the students' fork server says how that notebook ended, grew and computed.
+    """
 
     failed: str = ""

@@ -2,9 +2,9 @@
 
     python -m tools.fuzz --minutes 10        make fuzz
 
-All of these inputs are untrusted. Answers and questions come from a student's process, verdicts from a judge that this
-process may have taken over, notebooks from a submission. Time and memory for one input are limited. A
-failure is printed with its seed; `--seed` starts from that seed.
+All of these inputs are untrusted. Answers and questions come from a student's process, verdicts and questions about a
+notebook from a judge that this process may have taken over, notebooks from a submission. Time and memory for one input
+are limited. A failure is printed with its seed; `--seed` starts from that seed.
 """
 
 from __future__ import annotations
@@ -51,6 +51,7 @@ from autograder.worker.verdict import BadVerdict, read_message
 from cellcage.notebook_calls import read
 from cellcage.protocol import frames
 from cellcage.protocol.calls import Call, Failure, Reply, answer_bytes, answer_of, call_of
+from cellcage.protocol.messages import MAX_STATUS, AboutChild, CpuTime, HowEnded, Measure
 from cellcage.values.core.objects import Record
 from cellcage.values.core.scalars_codec import Generated
 from cellcage.values.tables.table import FRAME, Column, Table
@@ -78,12 +79,14 @@ def targets() -> dict[str, Target]:
     warnings.simplefilter("ignore")
     _read_notebook(_notebooks()[-1])  # imports nbformat, which takes seconds
     calls, answers = _messages()
+    questions = [frames.body(one) for one in (CpuTime(), Measure(begins=True), HowEnded(ends=False))]
     packed = (functools.partial(msgpack.unpackb, strict_map_key=False), _packed)
     return {
         "frames.parse": Target(_allowing(frames.parse, frames.WireError), [*calls, *answers], *packed),
         "calls.answer_of": Target(_read_answer, answers, *packed),
         "calls.call_of": Target(_allowing(call_of, frames.WireError), calls, *packed),
         "questions.answer": Target(_ask, calls, *packed),
+        "frames.receive_whole": Target(_read_question, questions, *packed),
         "verdict.read_message": Target(_read_verdict, verdicts(), *packed),
         "submission.read_notebook": Target(_read_notebook, _notebooks(), json.loads, _as_json),
     }
@@ -209,6 +212,15 @@ def _ask(data: bytes) -> None:
         answer = questions.answer(question)
         assert isinstance(answer, Reply | Failure)
         answer_bytes(answer)
+
+
+def _read_question(data: bytes) -> None:
+    """Read a question about a child as a fork server does."""
+    for sent in (frames.framed(data), data):
+        ours, theirs = frames.pair()
+        with ours, theirs, contextlib.suppress(frames.Closed, frames.WireError, BlockingIOError):
+            frames.send_all(ours, sent[: 2 * MAX_STATUS])
+            frames.receive_whole(theirs, MAX_STATUS, AboutChild)
 
 
 def _read_verdict(data: bytes) -> None:

@@ -20,11 +20,11 @@ import socket
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from inspect import CO_OPTIMIZED
 from pathlib import Path
 from queue import SimpleQueue
-from types import FrameType, SimpleNamespace
+from types import FrameType
 from typing import Any
 from unittest import mock
 
@@ -36,7 +36,7 @@ from autograder.cli import main as command_line
 from autograder.course.assignments import Course
 from autograder.judge import process
 from autograder.worker import worker
-from cellcage import ForkServer, Limits
+from cellcage import ForkServer, Limits, Process
 from tools.features import PARTS, ROOT, counted, trees
 
 BELOW = tuple(PARTS.values())
@@ -103,14 +103,16 @@ class JudgeHere:
             self._judge.prepare(needed)
         sys.settrace(before)
 
-    @contextlib.contextmanager
-    def open(self, limits: Limits, needed: object) -> Iterator[Any]:
-        """A judge of one submission, as far as the worker looks at it."""
-        self.prepare(needed)
-        ours, theirs = socket.socketpair()
-        self._trace.to_judge.put(functools.partial(self._judge.serve, theirs, limits, None))
-        with ours, theirs:
-            yield SimpleNamespace(sock=ours, begin_to_end=self.end)
+    def process(self, limits: Limits, needed: object) -> Process:
+        """A judge of one submission; nobody answers questions about it."""
+
+        def opened() -> tuple[socket.socket, socket.socket]:
+            self.prepare(needed)
+            (ours, theirs), (status, _) = socket.socketpair(), socket.socketpair()
+            self._trace.to_judge.put(functools.partial(self._judge.serve, theirs, limits, None))
+            return ours, status
+
+        return Process(opened)
 
 
 def grade(is_right: bool, trace: Trace) -> None:

@@ -35,7 +35,7 @@ from autograder.submission import code_cells, folders_below, python_in, python_p
 from autograder.testing import cell_errors
 from autograder.text import printable, printable_lines
 from autograder.worker.worker import backend_for
-from cellcage import ForkServer, FreshChildren, Limits, Zygote
+from cellcage import ForkServer, Limits, Zygote
 from cellcage.notebook_calls import AnswersQuestions, FirstCells, NoQuestions, NotebookCalls
 from cellcage.protocol import frames, messages
 
@@ -189,8 +189,8 @@ def verdicts(notebook: SavedNotebook, sandbox: ForkServer) -> Iterator[CheckResu
     """Run the notebook, then judge one exercise after the other."""
     definitions = in_cells(notebook.sources)
     with (
-        FreshChildren(sandbox, Limits(), own=notebook.files) as fresh,
-        _PrintingNotebook(notebook.sources, Limits(), fresh) as running,
+        sandbox.process(Limits(), own=notebook.files) as process,
+        _PrintingNotebook(notebook.sources, Limits(), process) as running,
     ):
         for name in notebook.exercises:
             first_step = _first_step(name, notebook, running.results)

@@ -20,7 +20,7 @@ from autograder.testing.callbacks import Questions
 from autograder.text import one_line
 from autograder.worker.model_answer import first_loss, model_answer
 from autograder.worker.worker import Worker, one_worker
-from cellcage import ForkServer, FreshChildren, Limits
+from cellcage import ForkServer, Limits
 from cellcage.notebook_calls import read
 from cellcage.protocol.calls import Call, Reply
 
@@ -47,7 +47,7 @@ def trial(course: Course | None) -> Iterator[Condition]:
 @contextlib.contextmanager
 def _run(students: ForkServer, cells: Sequence[str], limits: Limits) -> Iterator[JudgedNotebook]:
     """A notebook whose cells have run in the sandbox."""
-    with FreshChildren(students, limits) as fresh, JudgedNotebook(cells, limits, fresh) as notebook:
+    with students.process(limits) as process, JudgedNotebook(cells, limits, process) as notebook:
         yield notebook
 
 

@@ -25,8 +25,7 @@ from autograder.task import Task
 from autograder.testing import cell_errors
 from autograder.testing.functions import READY_MADE
 from autograder.text import one_line
-from cellcage.limits import Limits
-from cellcage.notebook_calls import Fresh
+from cellcage import Limits, Process
 from cellcage.protocol import frames, messages
 
 SENTENCE = "The asserts of this cell hold."
@@ -37,13 +36,13 @@ NOT_RUN = "The notebook did not get as far as this cell."
 
 
 def judge_assert_cells(
-    known: Mapping[str, AssertCell], task: Task, fresh: Fresh, ready_made: Mapping[str, Sequence[str]]
+    known: Mapping[str, AssertCell], task: Task, process: Process, ready_made: Mapping[str, Sequence[str]]
 ) -> dict[str, ExerciseResult]:
     """Results by exercise. ready_made: by exercise, what its code must not call. Raises `MachineError`."""
     cells, tests = _with_tests(known, task)
     numbers = {name: number for number, name in tests.items()}
     by_number = {number: (known[name], tuple(ready_made[name])) for number, name in tests.items()}
-    with _TestedNotebook(cells, by_number, task.limits, fresh) as notebook:
+    with _TestedNotebook(cells, by_number, task.limits, process) as notebook:
         notebook.repeat_less_closely()
         results, outputs = notebook.results, notebook.outputs
     others = [pair for number, pair in enumerate(zip(cells, results, strict=True)) if number not in tests]
@@ -83,12 +82,12 @@ class _TestedNotebook(JudgedNotebook):
         cells: Sequence[str],
         tests: Mapping[int, tuple[AssertCell, tuple[str, ...]]],
         limits: Limits,
-        fresh: Fresh,
+        process: Process,
     ) -> None:
         self._tests, self._nonce, self.outputs = tests, "", dict[int, messages.CellOutput]()
         self._closely = True
         # All cells together may take a submission's whole time; each test has a limit of its own.
-        super().__init__(cells, replace(limits, cells_seconds=limits.total_seconds), fresh)
+        super().__init__(cells, replace(limits, cells_seconds=limits.total_seconds), process)
 
     def __enter__(self) -> _TestedNotebook:
         return self

@@ -7,11 +7,11 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 
 from autograder.judge.display_cells import DisplayCell, deferrable
-from cellcage import CellResult, Limits
+from cellcage import CellResult, Limits, Process
 from cellcage import notebook as client
 from cellcage.calling.lookups import MAX_USES
 from cellcage.notebook import FORK_SECONDS, LOST
-from cellcage.notebook_calls import Fresh, Gone
+from cellcage.notebook_calls import Gone
 from cellcage.protocol import frames, messages
 
 LOOPS = "it did not run, because it calls a function that ran out of time"
@@ -29,7 +29,7 @@ class JudgedNotebook(client.Notebook):
         self,
         cells: Sequence[str],
         limits: Limits,
-        fresh: Fresh,
+        process: Process,
         display_cells: Mapping[str, DisplayCell] | None = None,
         checks: Mapping[str, int] | None = None,
         shows: bool = False,
@@ -37,7 +37,7 @@ class JudgedNotebook(client.Notebook):
         self.shows = shows
         self._display_cells, self.checks = display_cells or {}, checks or {}
         self._deferred: frozenset[int] | None = None  # cells that run last; not known yet
-        super().__init__(cells, limits, fresh)
+        super().__init__(cells, limits, process)
 
     def __enter__(self) -> JudgedNotebook:
         return self

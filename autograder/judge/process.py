@@ -38,10 +38,9 @@ from autograder.report import CellResult, ExerciseResult, Finding, Verdict
 from autograder.task import Task
 from autograder.testing import cell_errors
 from autograder.text import one_line
+from cellcage import Limits, Process
 from cellcage.child import Sandboxed, gather_pages, silence
-from cellcage.limits import Limits
 from cellcage.protocol import frames
-from cellcage.protocol.ending import Ending
 from cellcage.protocol.messages import FROM_NOTEBOOK, Ended, Grown, Used
 
 MAX_PRINTED = 1_000_000  # characters of all cells together; at four bytes each, half of a verdict's limit
@@ -90,34 +89,13 @@ class _Loaded:
         )
 
 
-class _FromTheWorker:
-    """Notebook processes that the worker opens; see `cellcage.notebook_calls.Fresh`."""
-
-    def __init__(self, sock: socket.socket, files: Mapping[str, bytes], own: Mapping[str, bytes]) -> None:
-        self._sock, self.files, self.own = sock, files, own
-
-    def open(self) -> socket.socket:
-        """The socket of a fresh process. Raises `MachineError`."""
-        frames.send(self._sock, FromJudge(open=True))
-        opened, descriptors = frames.receive_with_descriptors(self._sock, Opened)
-        if not descriptors:
-            raise MachineError(opened.failed or "no sandbox could be opened")
-        return socket.socket(fileno=descriptors[0])
-
-    def ending(self, ends: bool = True) -> Ending:
-        """How the last process ended."""
-        frames.send(self._sock, FromJudge(ending=ends))
-        return frames.receive(self._sock, form=Ended).ending
-
-    def grown(self, begins: bool) -> int:
-        """By how many bytes the last notebook's processes have grown."""
-        frames.send(self._sock, FromJudge(memory=begins))
-        return frames.receive(self._sock, form=Grown).bytes
-
-    def used(self) -> Used:
-        """The CPU time that the last notebook's processes have used."""
-        frames.send(self._sock, FromJudge(cpu=True))
-        return frames.receive(self._sock, form=Used)
+def _opened(worker: socket.socket) -> tuple[socket.socket, socket.socket]:
+    """The sockets of a notebook process that the worker opens, see `Process`. Raises `MachineError`."""
+    frames.send(worker, FromJudge(open=True))
+    opened, descriptors = frames.receive_with_descriptors(worker, Opened)
+    if len(descriptors) != 2:
+        raise MachineError(opened.failed or "no sandbox could be opened")
+    return socket.socket(fileno=descriptors[0]), socket.socket(fileno=descriptors[1])
 
 
 def _readable(results: Sequence[CellResult]) -> Iterator[CellResult]:
@@ -233,16 +211,17 @@ class Judge:
         assignment = loaded.assignment
         if not task.by_author:
             loaded.require_passing_reference(task.exercises)
-        fresh, ready_made = _FromTheWorker(sock, assignment.beside, dict(task.files)), loaded.material.ready_made
+        process = Process(partial(_opened, sock), assignment.beside, dict(task.files))
+        ready_made = loaded.material.ready_made
         by_asserts = dict[str, ExerciseResult]()
         if assignment.assert_cells:
-            by_asserts = judge_assert_cells(assignment.assert_cells, task, fresh, ready_made)
+            by_asserts = judge_assert_cells(assignment.assert_cells, task, process, ready_made)
         if not task.for_page and len(by_asserts) == len(task.exercises):
             return _verdict(task, by_asserts.values(), [CellResult()] * len(task.cells), ready_made)
         material = loaded.material if task.for_page else replace(loaded.material, examples={})
         others = [exercise for exercise in task.exercises if exercise.name not in by_asserts]
-        shows = task.for_page and assignment.is_classic
-        with JudgedNotebook(task.cells, task.limits, fresh, loaded.display_cells, dict(task.checks), shows) as notebook:
+        checks, shows = dict(task.checks), task.for_page and assignment.is_classic
+        with JudgedNotebook(task.cells, task.limits, process, loaded.display_cells, checks, shows) as notebook:
 
             def as_verdict(results: Iterable[ExerciseResult]) -> Verdict:
                 return _verdict(task, [*by_asserts.values(), *results], notebook.results, ready_made)

@@ -18,14 +18,14 @@ from msgspec import structs
 from autograder.course import content
 from autograder.course.assignments import Assignment, Course, Exercise
 from autograder.errors import CourseError, MachineError
-from autograder.messages import CourseSetting, FromJudge, Opened, Preparation
+from autograder.messages import CourseSetting, Opened, Preparation
 from autograder.report import ExerciseResult, Finding, Report, Verdict
 from autograder.task import Marked, Task, failed, newer_python
 from autograder.text import shown_name
 from autograder.worker.verdict import BadVerdict, read_message
-from cellcage import Backend, Child, ForkServer, FreshChildren, Limits, Zygote, choose_backend
+from cellcage import Backend, ForkServer, Limits, Process, Zygote, choose_backend
 from cellcage.errors import NoSandbox
-from cellcage.protocol import frames, messages
+from cellcage.protocol import frames
 
 ENGINE = Path(__file__).resolve().parents[1]  # what judges import; out of student code's reach
 JUDGE = "autograder.judge.process:Judge"
@@ -38,9 +38,7 @@ REMEDY = (
     "read, and use the network"
 )
 MAX_VERDICT = 8 * 2**20  # bytes; an honest one has some 50 kB
-# Of one judge: for notebooks (two for each exercise, and some more after cells that end Python), how some ended, and
-# the memory of measured calls, also of edited cells.
-MAX_REQUESTS = 2000
+MAX_NOTEBOOKS = 2000  # of one judge: two for each exercise, and some more for edited cells and cells that end Python
 TOO_LONG = "the judge of this submission did not come to an end in time. Does its code wait for something?"
 EXPLANATION, REST = "the explanation", "the rest of the explanation"
 OUTSIDE = "the judge of this submission {how}. It was tried twice; no other submission is touched"
@@ -85,11 +83,13 @@ class Judges:
         self._server.warm_up()
         threading.Thread(target=self._server.prepare, args=[needed], daemon=True).start()
 
-    def open(self, assignment: Assignment, limits: Limits) -> Child:
+    def open(self, assignment: Assignment, limits: Limits) -> Process:
         """A judge for one submission."""
         with self._lock:
             needed = self._needed(assignment)
-        return self._server.open(limits, needed)
+        judge = self._server.process(limits, needed=needed)
+        judge.open()
+        return judge
 
     def learn(self, report: Report) -> None:
         """Note which exercises lose marks in this class, so that later judges have those mistakes ready."""
@@ -161,17 +161,16 @@ class Worker:
         allowance = frames.Allowance(MAX_VERDICT, MAX_VERDICT)
         with (
             self.judges.open(assignment, task.limits) as judge,
-            FreshChildren(self.students, task.limits) as notebooks,
+            self.students.process(task.limits) as notebook,
         ):
             try:
                 frames.send(judge.sock, task, ends_at)
-                asked = 0
-                while asked < MAX_REQUESTS:
+                for opened in range(MAX_NOTEBOOKS):
                     data = frames.receive(judge.sock, ends_at, allowance)
                     message = read_message(data, task.exercises, len(task.cells))
                     if message.verdict is not None:
                         # Both can end while the report is made.
-                        notebooks.begin_to_end()
+                        notebook.begin_to_end()
                         judge.begin_to_end()
                         return message.verdict
                     if message.marks is not None:
@@ -180,11 +179,9 @@ class Worker:
                         missing = EXPLANATION if marks is None else REST
                         marks = message.marks
                     elif message.broken is not None:
-                        raise _broken(*message.broken, untouched=asked == 0)
+                        raise _broken(*message.broken, untouched=opened == 0)
                     else:
-                        _serve(judge, notebooks, message, ends_at)
-                    # How often it looks at the CPU time depends on how busy the machine is.
-                    asked += not message.cpu
+                        _open(notebook, judge, ends_at)
                 raise _Lost(OUTSIDE.format(how="asked again and again"))
             except (frames.Deadline, frames.Closed, frames.WireError, BadVerdict, _Lost, MachineError) as error:
                 if marks is not None:
@@ -219,27 +216,15 @@ def one_worker(course: Course) -> Iterator[Worker]:
         judges.end()
 
 
-def _serve(judge: Child, notebooks: FreshChildren, message: FromJudge, ends_at: float) -> None:
-    """Do what the judge asks for: a fresh notebook, or what the fork server knows about the ones it has."""
-    if message.open:
-        _open_notebook(judge, notebooks, ends_at)
-    elif message.ending is not None:
-        frames.send(judge.sock, messages.Ended(notebooks.ending(message.ending)), ends_at)
-    elif message.memory is not None:
-        frames.send(judge.sock, messages.Grown(notebooks.grown(message.memory)), ends_at)
-    else:
-        frames.send(judge.sock, notebooks.used(), ends_at)
-
-
-def _open_notebook(judge: Child, notebooks: FreshChildren, ends_at: float) -> None:
-    """Open a fresh notebook and send its socket to the judge. Nothing that is sent on it comes here."""
+def _open(notebook: Process, judge: Process, ends_at: float) -> None:
+    """Open a fresh notebook and hand its sockets to the judge. Nothing that is sent on them comes here."""
     try:
-        sock = notebooks.open()
+        sockets = notebook.open()
     except MachineError as error:
         frames.send(judge.sock, Opened(str(error)), ends_at)
         return
-    frames.send_with_descriptors(judge.sock, Opened(), [sock.fileno()], ends_at)
-    sock.close()
+    frames.send_with_descriptors(judge.sock, Opened(), [one.fileno() for one in sockets], ends_at)
+    notebook.sock.close()
 
 
 def _log_for_a_person(report: Report) -> None:

@@ -8,7 +8,7 @@ import textwrap
 import psutil
 import pytest
 
-from cellcage import ForkServer, FreshChildren, Limits, Zygote, choose_backend
+from cellcage import ForkServer, Limits, Zygote, choose_backend
 from cellcage.notebook import Notebook
 
 BACKENDS = ("bubblewrap", "landlock")
@@ -44,8 +44,8 @@ class Sandbox:
         """Opens a notebook with these cells, which may be indented, and these limits."""
         changed = Limits(**limits)
         with (
-            FreshChildren(self.server, changed) as fresh,
-            Notebook([textwrap.dedent(cell) for cell in cells], changed, fresh) as notebook,
+            self.server.process(changed) as process,
+            Notebook([textwrap.dedent(cell) for cell in cells], changed, process) as notebook,
         ):
             yield notebook
 

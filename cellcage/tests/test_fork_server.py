@@ -123,11 +123,11 @@ def test_killed_fork_server_is_restarted(ready):
 def test_failed_start_is_reported_and_leaves_no_control_group():
     with Zygote(backend("bubblewrap"), []) as zygote, ForkServer(zygote, "no.such.module") as server:
         with pytest.raises(MachineError, match="No module named 'no'"):
-            server.open(Limits())
+            server.process(Limits()).open()
         assert server._group is None
         zygote.end()
         with pytest.raises(MachineError, match="the run was ended"):
-            server.open(Limits())
+            server.process(Limits()).open()
         assert server._group is None
 
 

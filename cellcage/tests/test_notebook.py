@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sandboxes import all_backends
 
-from cellcage import FreshChildren, Limits
+from cellcage import Limits
 from cellcage.notebook import CallFailed, Notebook
 from cellcage.notebook_calls import NoQuestions, read
 from cellcage.protocol.calls import Call, Failure, Kind, NoAnswer, Proxy, Why
@@ -129,8 +129,8 @@ def test_own_modules_come_last_and_given_ones_first(sandbox):
         "    return theirs, before, helper.x, inner.x, turtle.who",
     ]
     with (
-        FreshChildren(sandbox.server, Limits(), files, own) as fresh,
-        Notebook(cells, Limits(), fresh) as notebook,
+        sandbox.server.process(Limits(), files, own) as process,
+        Notebook(cells, Limits(), process) as notebook,
     ):
         assert [result.error for result in notebook.results] == [""] * len(cells)
         assert notebook.call("found") == (False, "given", "changed", 5, "given")

@@ -146,9 +146,9 @@ def test_hidden_folder_stays_hidden_from_any_capability(monkeypatch):
     with (
         Zygote(backend("bubblewrap"), ["uncovering"], [HERE, place]) as zygote,
         ForkServer(zygote, "uncovering:Child") as server,
-        server.open(Limits()) as child,
+        server.process(Limits()) as child,
     ):
-        frames.send(child.sock, {"places": [str(place)]})
+        frames.send(child.open()[0], {"places": [str(place)]})
         got = frames.receive(child.sock, time.monotonic() + 20)
     assert got["mounted"]  # it really has the capabilities
     assert got["seen"] == [{str(place): []}] * 2

@@ -19,6 +19,7 @@ from autograder.judge import process
 from autograder.messages import FromJudge
 from autograder.task import Task
 from cellcage.protocol import frames
+from cellcage.protocol.messages import HowEnded
 
 OTHER = "second_one"  # the second of two exercises
 
@@ -70,6 +71,25 @@ def open_without_end(sock):
         frames.receive_with_descriptors(sock)[1]
 
 
+def opened(sock):
+    """The socket on which the students' fork server answers about a notebook."""
+    frames.send(sock, {"open": True})
+    return socket.socket(fileno=frames.receive_with_descriptors(sock)[1][1])
+
+
+def flood(sock):
+    status = opened(sock)
+    while True:
+        status.sendall(bytes(2**16))
+
+
+def ask_without_end(sock):
+    status = opened(sock)
+    while True:
+        frames.send(status, HowEnded())
+        frames.receive(status)
+
+
 def bytes_of(data):
     return lambda sock: frames.send_all(sock, data)
 
@@ -92,6 +112,8 @@ ENDS = {
     "a frame without end": bytes_of(b"\xff\xff\xff\xff" + bytes(2**20)),
     "no msgpack": bytes_of(b"\x00\x00\x00\x04\xc1\xc1\xc1\xc1"),
     "opens without end": open_without_end,
+    "asks without end": ask_without_end,
+    "floods a fork server": flood,
     "too large": lambda sock: frames.send(sock, {"verdict": "x" * (9 * 2**20)}),
     "many small things": lambda sock: frames.send(sock, {"verdict": [[]] * 2_000_000}),
 }

@@ -15,7 +15,7 @@ from autograder.task import Task
 from autograder.worker.worker import Judges, Worker
 from cellcage import choose_backend
 from cellcage.limits import Limits
-from cellcage.outside.fork_server_client import ForkServer, FreshChildren
+from cellcage.outside.fork_server_client import ForkServer
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -51,7 +51,7 @@ class Sandbox:
     def open(self, cells: Sequence[str], limits: Limits | None = None) -> Iterator[JudgedNotebook]:
         """A notebook of these cells."""
         limits = limits or self.limits
-        with FreshChildren(self.students, limits) as fresh, JudgedNotebook(cells, limits, fresh) as notebook:
+        with self.students.process(limits) as process, JudgedNotebook(cells, limits, process) as notebook:
             yield notebook
 
     def worker(self, course: Course) -> Worker:

@@ -22,7 +22,7 @@ from tests.helpers.small_course import NAME, command, small_course
 pytestmark = pytest.mark.slow
 FAULTS = [*faulty_judge.ENDS, *faulty_judge.SAYS]
 IGNORED = "a withdrawal"
-SLOW = {"loops", "half a frame"}
+SLOW = {"loops", "half a frame", "asks without end"}
 AFTER_MARKS = {  # when the judge fails, and how: what is missing then
     ("BARE", "exits"): "the explanation (",
     **{("LATE", how): "the rest of the explanation (" for how in ("exits", "raises", "nothing", "a score above")},

@@ -53,7 +53,9 @@ def probe(course, wall):
         judges.zygote.places = (*judges.zygote.places, TESTS)
 
         def ask(what, *args):
-            with judges._server.open(Limits()), judges._server.open(Limits()) as child:
+            with judges._server.process(Limits()) as another, judges._server.process(Limits()) as child:
+                another.open()
+                child.open()
                 frames.send(child.sock, {"what": what, "args": list(args)})
                 return frames.receive(child.sock)["got"]
 

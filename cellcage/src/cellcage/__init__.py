@@ -2,7 +2,7 @@
 
 What is listed here starts and ends processes, and moves bytes. `cellcage.notebook` reads what comes back, and
 `cellcage.opening` puts both together. The other public modules: `cell_result`, `child`, `clock`, `errors`, `files`,
-`limits`, `machine`, `notebook_calls`, `opening`, `wire`, and all of `calling`, `protocol` and `values`.
+`limits`, `machine`, `notebook_calls`, `opening`, `process`, `wire`, and all of `calling`, `protocol` and `values`.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ if TYPE_CHECKING:
     from cellcage.errors import MachineError
     from cellcage.limits import Limits
     from cellcage.machine import choose_backend
-    from cellcage.outside.fork_server_client import Child, ForkServer, FreshChildren
+    from cellcage.outside.fork_server_client import ForkServer
     from cellcage.outside.zygote_client import Zygote
+    from cellcage.process import Process
 
 __version__ = "0.1.0"
 __all__ = [
-    "Backend", "CellResult", "Child", "ForkServer", "FreshChildren", "Limits", "MachineError", "Zygote",
+    "Backend", "CellResult", "ForkServer", "Limits", "MachineError", "Process", "Zygote",
     "choose_backend",
 ]  # fmt: skip
 # Each is imported when it is first used: most need Linux, and `protocol` and `values` work everywhere.
@@ -31,8 +32,9 @@ _MODULES = {
     "errors": ("MachineError",),
     "limits": ("Limits",),
     "machine": ("choose_backend",),
-    "outside.fork_server_client": ("Child", "ForkServer", "FreshChildren"),
+    "outside.fork_server_client": ("ForkServer",),
     "outside.zygote_client": ("Zygote",),
+    "process": ("Process",),
 }
 
 

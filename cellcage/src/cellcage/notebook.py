@@ -21,13 +21,13 @@ from cellcage.notebook_calls import (
     ATTEMPTS,
     AnswersQuestions,
     FirstCells,
-    Fresh,
     Gone,
     NoQuestions,
     NotebookCalls,
     ProcessLost,
     read,
 )
+from cellcage.process import Process
 from cellcage.protocol import frames, messages
 from cellcage.protocol.calls import Call, Failure, NoAnswer, Reply, answer_of
 from cellcage.protocol.ending import END_SECONDS, Ending
@@ -61,7 +61,7 @@ class Notebook:
 
     A cell that ends its process, or that must be stopped by ending it, is skipped, and the others run again.
 
-    fresh: opens its processes, see `FreshChildren`
+    process: opens a fresh one for the cells, and again when one was lost
     Raises `MachineError` if the machine could not run it.
     """
 
@@ -71,11 +71,11 @@ class Notebook:
         self,
         cells: Sequence[str],
         limits: Limits,
-        fresh: Fresh,
+        process: Process,
     ) -> None:
-        self.cells, self.limits, self.fresh = list(cells), limits, fresh
+        self.cells, self.limits, self.process = list(cells), limits, process
         self.ends_at = time.monotonic() + limits.total_clock_seconds
-        self.clock = CpuClock(fresh.used)
+        self.clock = CpuClock(process.used)
         self._spent_before = 0.0  # by earlier processes
         self.allowance = frames.Allowance(limits.reply, limits.replies)
         self._skip: dict[int, CellResult] = {}
@@ -131,11 +131,11 @@ class Notebook:
         self._place, self._got_answers = len(self.cells) if place is None else place, False
         while True:
             self.close()
-            self._sock = self.fresh.open()
+            self._sock, _ = self.process.open()
             self._spent_before += self.clock.spent
-            self.clock = CpuClock(self.fresh.used)
-            if self.fresh.files or self.fresh.own:
-                files = messages.Files(dict(self.fresh.files), dict(self.fresh.own))
+            self.clock = CpuClock(self.process.used)
+            if self.process.files or self.process.own:
+                files = messages.Files(dict(self.process.files), dict(self.process.own))
                 with contextlib.suppress(frames.Closed, frames.Deadline):  # the wait below finds the same
                     frames.send(self._sock, files, time.monotonic() + READY_SECONDS)
             self._wait_until_ready()
@@ -221,7 +221,7 @@ class Notebook:
             try:
                 return ask()
             except frames.Closed:
-                ending = self.fresh.ending()
+                ending = self.process.ended()
                 why = "" if ending.is_own else str(ending)
             except ProcessLost as error:
                 why = str(error)
@@ -246,10 +246,10 @@ class Notebook:
         except frames.Deadline:
             return Ending(running=True)  # it does not listen, as in a loop
         except (frames.Closed, frames.WireError):
-            return self.fresh.ending()
+            return self.process.ended()
         if ending.is_own:
             return ending
-        return msgspec.structs.replace(ending, out_of_memory=self.fresh.ending(ends=False).out_of_memory)
+        return msgspec.structs.replace(ending, out_of_memory=self.process.ended(ends=False).out_of_memory)
 
     def _fork(
         self, questions: AnswersQuestions, ready_made: Sequence[str], first_cells: FirstCells | None
@@ -305,7 +305,7 @@ class Notebook:
 
         If the process ended for another reason, all cells run once more. Raises `MachineError` if that happens again.
         """
-        ending = self.fresh.ending() if isinstance(stop, frames.Closed) else Ending(running=True)
+        ending = self.process.ended() if isinstance(stop, frames.Closed) else Ending(running=True)
         if ending.is_own:
             late = isinstance(stop, frames.Deadline) and not ending.limit
             self._skip[number] = CellResult(stopped=ending.limit or HOW_ENDED[type(stop)], ran_out_of_time=late)

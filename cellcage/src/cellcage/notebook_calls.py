@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from cellcage.clock import CpuClock, CpuSpent, TimeLimit
 from cellcage.errors import MachineError
 from cellcage.limits import Limits
+from cellcage.process import Process
 from cellcage.protocol import frames
 from cellcage.protocol.calls import (
     Answer,
@@ -26,7 +27,7 @@ from cellcage.protocol.calls import (
     call_of,
 )  # fmt: skip
 from cellcage.protocol.ending import Ending
-from cellcage.protocol.messages import Calls, Question, Used
+from cellcage.protocol.messages import Calls, Question
 
 ATTEMPTS = 2  # repeat a call once if it was lost and the notebook's code is not the cause
 # Bytes from which on the kernel counts a call's memory, too. Below this its count says little: it includes pages of the
@@ -107,35 +108,12 @@ class FirstCells:
     memory: int
 
 
-class Fresh(Protocol):
-    """Opens fresh notebook processes; each has a sandbox of its own, and no untrusted code has run in it.
-
-    files: what each has in its folder, read-only
-    own: the same, of the notebook's own files, which cells may change
-    """
-
-    files: Mapping[str, bytes]
-    own: Mapping[str, bytes]
-
-    def open(self) -> socket.socket:
-        """The socket of a fresh process; ends the one before. Raises `MachineError`."""
-
-    def ending(self, ends: bool = True) -> Ending:
-        """How the last process ended. If `ends` is false it may still run, and its end is not awaited."""
-
-    def grown(self, begins: bool) -> int:
-        """By how many bytes its processes grew at most since the last call with `begins` set."""
-
-    def used(self) -> Used:
-        """The CPU time that its processes have used."""
-
-
 class CalledNotebook(Protocol):
     """What calls need of their notebook, see `notebook.Notebook`."""
 
     cells: list[str]
     limits: Limits
-    fresh: Fresh
+    process: Process
     clock: CpuClock
     allowance: frames.Allowance
     looping: set[str]
@@ -242,7 +220,7 @@ class NotebookCalls:
                 self._sock = notebook.fork(self.questions, self._ready_made, first_cells)
             measured = len(calls) == 1 and is_measured(calls[0][0])
             if measured:
-                notebook.fresh.grown(begins=True)
+                notebook.process.grown(begins=True)
             seconds, began = self._patience(), time.monotonic()
             limit = self._limit(seconds)
             frames.send(self._sock, Calls(len(packed), closely=closely), limit.ends_at, packed)
@@ -318,7 +296,7 @@ class NotebookCalls:
 
     def _too_much_memory(self, call: Call) -> Failure | None:
         """The failure of a call that held more memory than it may, as the kernel counts it."""
-        grown = self._notebook.fresh.grown(begins=False)
+        grown = self._notebook.process.grown(begins=False)
         return Failure(Kind.MEMORY, str(grown)) if grown > (call.memory or 0) else None
 
     def _lost_by(self, ending: Ending) -> NoAnswer:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from cellcage.limits import Limits
 from cellcage.machine import choose_backend
 from cellcage.notebook import Notebook
-from cellcage.outside.fork_server_client import ForkServer, FreshChildren
+from cellcage.outside.fork_server_client import ForkServer
 from cellcage.outside.zygote_client import Zygote
 
 
@@ -27,7 +27,7 @@ def opened(
     with (
         Zygote(choose_backend(kind)[0], imports) as zygote,
         ForkServer(zygote) as server,
-        FreshChildren(server, limits) as fresh,
-        Notebook(cells, limits, fresh) as notebook,
+        server.process(limits) as process,
+        Notebook(cells, limits, process) as notebook,
     ):
         yield notebook

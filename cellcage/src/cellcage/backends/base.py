@@ -12,7 +12,7 @@ import socket
 import subprocess
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
@@ -68,13 +68,16 @@ class Confined(ABC):
     def in_child(self, limits: Limits) -> None:
         """Run in a child before it reads or runs anything. The limits hold from here on. Raises `OSError`."""
 
-    def watch(self, control: socket.socket, children: Iterable[Forked], look: Callable[[], None] | None) -> None:
+    def watch(
+        self, sockets: Sequence[socket.socket], children: Sequence[Forked], looks: Sequence[Callable[[], None]]
+    ) -> None:
         """Wait for a message, and end children that fill the disk; mounts of limited size make that impossible.
 
-        look: called every few milliseconds while waiting
+        looks: called every few milliseconds while waiting
         """
-        while look and not select.select([control], [], [], LOOK)[0]:
-            look()
+        while not select.select(sockets, [], [], LOOK if looks else None)[0]:
+            for look in looks:
+                look()
 
     def end(self, child: Forked) -> None:
         """Kill a child with all that it started, by its pid namespace or its process group."""

@@ -20,7 +20,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -79,12 +79,13 @@ class _UntrustedUnderLandlock(UntrustedInAFolder):
     def call_process(self) -> InOwnGroup:
         return InSignalScope() if self._scopes_signals() else ByDescriptor()
 
-    def watch(self, control: socket.socket, children: Iterable[Forked], look: Callable[[], None] | None) -> None:
-        left = list(children)
-        while left and not select.select([control], [], [], scratch_watch.GLANCE)[0]:
-            if look:
+    def watch(
+        self, sockets: Sequence[socket.socket], children: Sequence[Forked], looks: Sequence[Callable[[], None]]
+    ) -> None:
+        while not select.select(sockets, [], [], scratch_watch.GLANCE if children else None)[0]:
+            for look in looks:
                 look()
-            for child in left if self._watch.is_due() else ():
+            for child in children if self._watch.is_due() else ():
                 if child.pid and (reason := self._watch.over_limit(child.pid, int(child.limits.scratch))):
                     child.over_limit = reason
                     self.end(child)

@@ -2,8 +2,12 @@
 
 The zygote forks it (`inside.zygote`). Fork servers differ in their `Children`: those of untrusted code fork notebook
 processes (`inside.notebook_process`); for trusted ones the caller brings a class. The control socket brings messages of
-`protocol.messages`; with `Open` comes the descriptor on which the child will communicate. Messages have their own
-sockets, so printed output cannot disturb them. `cellcage.backends` says which rights are given up, and when.
+`protocol.messages`. With `Open` come the socket on which the child will communicate, and one for questions about it.
+Messages have their own sockets, so printed output cannot disturb them. `cellcage.backends` says which rights are given
+up, and when.
+
+A child's holder is not trusted. It can ask about this child, and end it, and nothing else: after one question of each
+child the control socket has its turn, and what is not a single whole question ends the child.
 """
 
 from __future__ import annotations
@@ -13,97 +17,123 @@ import os
 import pkgutil
 import signal
 import socket
+import time
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from typing import NoReturn
+
+from msgspec import structs
 
 from cellcage.backends.base import Backend, Forked, Trusted, Untrusted
 from cellcage.child import Children
-from cellcage.inside.processes import CpuMeter, MemoryWatch
+from cellcage.inside.processes import MemoryWatch, killed_for_memory, used
 from cellcage.limits import Limits
 from cellcage.linux import system_calls
 from cellcage.protocol import frames, messages
 from cellcage.protocol.ending import END_SECONDS, MACHINE_SHORT, Ending, ending_of
 
+ANSWER_SECONDS = 0.1  # until an answer is in the socket's buffer, where there is room if earlier ones were read
 
-def main(descriptor: int, order: messages.StartServer, backend: Backend, sandbox: Untrusted | Trusted) -> None:
-    """Serve the control socket on `descriptor` until its other end closes."""
-    control = socket.socket(fileno=descriptor)
+
+def main(
+    descriptors: Sequence[int], order: messages.StartServer, backend: Backend, sandbox: Untrusted | Trusted
+) -> None:
+    """Serve the control socket until its other end closes. descriptors: this socket, then see `killed_for_memory`"""
+    control = socket.socket(fileno=descriptors[0])
     child: Children = pkgutil.resolve_name(order.child)()
     sandbox.before_imports()
     child.warm_up(order.setting)
     system_calls.gather_pages()
     sandbox.before_first_fork()
     backend.heed_sigterm(control)
-    _ForkServer(control, child, sandbox).serve()
+    _ForkServer(control, descriptors[1:], child, sandbox).serve()
+
+
+@dataclass
+class _Child(Forked):
+    """A child, and the socket for questions about it. killed: how many processes memory had killed before its fork"""
+
+    _: KW_ONLY
+    status: socket.socket
+    killed: int
+    memory: MemoryWatch | None = None  # during one call
+    delayed: dict[int, float] = field(default_factory=dict)  # see `used`
+
+    def ended(self, ends: bool) -> Ending:
+        """How it ended. Processes that it has started may still run."""
+        if self.over_limit:
+            return Ending(limit=self.over_limit)
+        return ending_of(self.pid, END_SECONDS if ends else 0) if self.pid else Ending()
+
+    def grown(self, begins: bool) -> int:
+        """By how many bytes its processes have grown; 0 if that is unknown."""
+        memory, self.memory = self.memory, None
+        with contextlib.suppress(OSError):
+            if begins and self.pid:
+                self.memory = MemoryWatch(self.pid)
+            elif memory:
+                return memory.grown()
+        return 0
 
 
 class _ForkServer:
     """Forks children, reports how they ended, and ends them."""
 
-    def __init__(self, control: socket.socket, child: Children, sandbox: Untrusted | Trusted) -> None:
-        self._control, self._prepared, self._sandbox = control, child, sandbox
-        self._children: dict[int, Forked] = {}
-        self._memory: tuple[int, MemoryWatch] | None = None  # of one child, by its number, during one call
-        self._meters: dict[int, CpuMeter] = {}  # by the child's number
+    def __init__(
+        self, control: socket.socket, counting: Sequence[int], child: Children, sandbox: Untrusted | Trusted
+    ) -> None:
+        self._control, self._counting, self._prepared, self._sandbox = control, counting, child, sandbox
+        self._children: list[_Child] = []
 
     def serve(self) -> None:
         try:
             frames.send(self._control, messages.Ready())
             with contextlib.suppress(frames.Closed):
                 while True:
-                    look = self._memory[1].look if self._memory else None
-                    self._sandbox.watch(self._control, self._children.values(), look)
-                    message, descriptors = frames.receive_with_descriptors(self._control, messages.ToServer)
-                    self._do(message, descriptors)
+                    looks = [child.memory.look for child in self._children if child.memory]
+                    self._sandbox.watch(self._sockets(), self._children, looks)
+                    for child in list(self._children):  # first of all: an ended child makes room for the next
+                        self._attend(child)
+                    if frames.readable(self._control, 0):
+                        self._do(*frames.receive_with_descriptors(self._control, messages.ToServer))
         finally:
-            for child in self._children.values():
+            for child in self._children:
                 self._sandbox.end(child)
             self._sandbox.leave_nothing()
 
+    def _sockets(self) -> list[socket.socket]:
+        return [self._control, *(child.status for child in self._children)]
+
     def _do(self, message: messages.ToServer, descriptors: list[int]) -> None:
         if isinstance(message, messages.Open):
-            pid = self._open(message, descriptors[0])
-            self._children[message.number] = Forked(pid, message.limits)
+            status, killed = socket.socket(fileno=descriptors[1]), killed_for_memory(self._counting)
+            self._children.append(_Child(0, message.limits, status=status, killed=killed))
+            self._children[-1].pid = self._open(message, descriptors[0])
             os.close(descriptors[0])
-        elif isinstance(message, messages.HowEnded):
-            frames.send(self._control, messages.Ended(self._ending(message)))
-        elif isinstance(message, messages.Measure):
-            frames.send(self._control, messages.Grown(self._grown(message)))
-        elif isinstance(message, messages.CpuTime):
-            frames.send(self._control, self._used(message.number))
-        elif isinstance(message, messages.Close):
-            self._memory = None
-            self._meters.pop(message.number, None)
-            if child := self._children.pop(message.number, None):
-                self._sandbox.end(child)
-            frames.send(self._control, messages.NotebookClosed(message.number))
         else:
             with contextlib.suppress(Exception):  # it is raised again, and reported, when a child needs it
                 self._prepared.prepare(message.needed)
 
-    def _ending(self, request: messages.HowEnded) -> Ending:
-        """How a child ended. Processes that it has started may still run."""
-        child = self._children.get(request.number)
-        if child is not None and child.over_limit:
-            return Ending(limit=child.over_limit)
-        return ending_of(child.pid, END_SECONDS if request.ends else 0) if child and child.pid else Ending()
+    def _attend(self, child: _Child) -> None:
+        """Answer a question about a child, if there is one. End the child if its holder is gone, or not honest."""
+        try:
+            question = frames.receive_whole(child.status, messages.MAX_STATUS, messages.AboutChild)
+            frames.send(child.status, self._answer(child, question), time.monotonic() + ANSWER_SECONDS)
+        except BlockingIOError:
+            pass
+        except (frames.Closed, frames.Deadline, frames.WireError, frames.Exhausted):
+            self._children.remove(child)
+            self._sandbox.end(child)
+            child.status.close()
 
-    def _grown(self, request: messages.Measure) -> int:
-        """By how many bytes a child's processes have grown; 0 if that is unknown."""
-        memory, self._memory = self._memory, None
-        child = self._children.get(request.number)
-        with contextlib.suppress(OSError):
-            if request.begins and child and child.pid:
-                self._memory = request.number, MemoryWatch(child.pid)
-            elif memory and memory[0] == request.number:
-                return memory[1].grown()
-        return 0
-
-    def _used(self, number: int) -> messages.Used:
-        child = self._children.get(number)
-        with contextlib.suppress(OSError):
-            if child and child.pid:
-                return self._meters.setdefault(number, CpuMeter(child.pid)).used()
-        return messages.Used(-1.0)
+    def _answer(self, child: _Child, question: messages.AboutChild) -> messages.Ended | messages.Grown | messages.Used:
+        if isinstance(question, messages.HowEnded):
+            ending = child.ended(question.ends)
+            killed = killed_for_memory(self._counting) > child.killed
+            return messages.Ended(structs.replace(ending, out_of_memory=killed))
+        if isinstance(question, messages.Measure):
+            return messages.Grown(child.grown(question.begins))
+        return used(child.pid, child.delayed)
 
     def _open(self, message: messages.Open, descriptor: int) -> int:
         """Fork a child. Returns 0 if that fails; the reason is then sent on its descriptor."""
@@ -122,7 +152,10 @@ class _ForkServer:
         """In the fork: give up rights, then do the work. Never returns to the fork server's loop."""
         try:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
-            self._control.close()
+            for sock in self._sockets():
+                sock.close()
+            for file in self._counting:
+                os.close(file)
             self._sandbox.in_child(limits)
         except BaseException as error:
             _report(descriptor, error)

@@ -1,4 +1,4 @@
-"""The processes of a notebook in /proc, as a fork server sees them: their memory, and the CPU time they have used.
+"""The processes of a notebook as the kernel sees them: their memory, the CPU time they have used, and why one ended.
 
 A fork server runs no untrusted code, so a notebook cannot change what is read here.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from cellcage.protocol.messages import Used
@@ -110,24 +110,33 @@ def _reset_peak(number: int) -> bool:
     return True
 
 
-class CpuMeter:
-    """Measures the CPU time of a child of this process and of all its descendants. pid: the child"""
+def used(pid: int, delayed: dict[int, float]) -> Used:
+    """The CPU time that a child of this process and its descendants have used until now.
 
-    def __init__(self, pid: int) -> None:
-        self._pid = pid
-        self._delayed: dict[int, float] = {}  # the kernel forgets it when a process ends
-
-    def used(self) -> Used:
-        """What they have used until now. Raises `OSError` if /proc cannot be read.
-
-        The CPU time of a process that has ended counts as long as its parent exists, unless the parent has told the
-        kernel to forget it.
-        """
+    delayed: how long each process waited for a processor; the kernel forgets that when it ends. The CPU time of a
+    process that has ended counts as long as its parent exists, unless the parent has told the kernel to forget it.
+    """
+    with contextlib.suppress(OSError):
         known = processes()
-        numbers = list(below(number_in_proc(self._pid, known), known))
-        self._delayed |= {number: seconds_delayed(number) for number in numbers}
-        delayed = sum(self._delayed.values()) if counts_delays() else None
-        return Used(sum(map(_cpu_ticks, numbers)) / TICKS, delayed)
+        numbers = list(below(number_in_proc(pid, known), known))
+        delayed |= {number: seconds_delayed(number) for number in numbers}
+        return Used(sum(map(_cpu_ticks, numbers)) / TICKS, sum(delayed.values()) if counts_delays() else None)
+    return Used(-1.0)
+
+
+def killed_for_memory(files: Sequence[int]) -> int:
+    """How often the kernel has killed a process of a control group because the group had reached its memory limit.
+
+    It does not count if the whole machine was short of memory. Version 2 reports that apart (`oom`). Version 1 counts
+    both, so there the group must also have met its limit. files: open ones, see `cgroup.COUNTING`; none without a group
+    """
+    with contextlib.suppress(OSError, ValueError):
+        events, *limit_met = (os.pread(file, 4096, 0).decode() for file in files)
+        found = dict(line.split() for line in events.splitlines())
+        if "oom" in found:
+            return int(found["oom"])
+        return int(found.get("oom_kill", 0)) if int(limit_met[0]) else 0
+    return 0
 
 
 def counts_delays() -> bool:

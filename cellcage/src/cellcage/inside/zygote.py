@@ -77,7 +77,7 @@ def _import(modules: Sequence[str]) -> None:
 
 
 def _fork(control: socket.socket, order: StartServer, descriptors: list[int], backend: Backend) -> int:
-    """Start a fork server. Its control socket is the first descriptor; the others are files of its control group."""
+    """Start a fork server. Its control socket is the first descriptor; `StartServer` says what the others are."""
     pid = backend.fork()
     if pid:
         return pid
@@ -85,13 +85,14 @@ def _fork(control: socket.socket, order: StartServer, descriptors: list[int], ba
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         control.close()
         system_calls.die_with_parent()
-        for file in descriptors[1:]:
+        joining, others = descriptors[1 : 1 + order.joins], [descriptors[0], *descriptors[1 + order.joins :]]
+        for file in joining:
             os.write(file, b"0")  # moves this process into the group, before it forks any
             os.close(file)
         confined = backend.trusted(order.policy) if order.policy.trusted else backend.untrusted(order.policy)
         confined.enter()
         sys.path[:0] = order.path
-        fork_server.main(descriptors[0], order, backend, confined)
+        fork_server.main(others, order, backend, confined)
     except BaseException as error:
         with contextlib.suppress(BaseException):
             print(f"{type(error).__name__}: {error}", file=sys.stderr, flush=True)

@@ -19,6 +19,7 @@ from pathlib import Path
 
 MOUNTS = Path("/proc/self/mountinfo")
 OWN = Path("/proc/self/cgroup")
+COUNTING = ("memory.events", "memory.oom_control", "memory.failcnt")  # of version 2, and two of version 1
 _numbers = itertools.count(1)
 _made_here = set[Path]()
 
@@ -30,27 +31,19 @@ class ControlGroup:
     folders: tuple[Path, ...]
 
     @contextlib.contextmanager
-    def joining_files(self) -> Iterator[list[int]]:
-        """Open the files to which a process writes 0 to join. An open file is enough to join, even from a sandbox."""
+    def files(self) -> Iterator[list[int]]:
+        """Open a file of each folder to which a process writes 0 to join, then those that count what memory has killed.
+
+        An open file is enough, even in a sandbox.
+        """
+        joining = [(folder / "cgroup.procs", "wb") for folder in self.folders]
+        counting = [(folder / name, "rb") for name in COUNTING for folder in self.folders if (folder / name).exists()]
         with contextlib.ExitStack() as opened:
-            yield [opened.enter_context(open(folder / "cgroup.procs", "wb", 0)).fileno() for folder in self.folders]
+            yield [opened.enter_context(open(file, mode, 0)).fileno() for file, mode in (*joining, *counting)]
 
     def memory_in_use(self) -> int:
         """Bytes in use now."""
         return int(self._read("memory.current", "memory.usage_in_bytes"))
-
-    def killed_for_memory(self) -> int:
-        """How often the kernel has killed a process of the group because the group had reached its memory limit.
-
-        It does not count if the whole machine was short of memory. Version 2 reports that apart (`oom`). Version 1
-        counts both, so there the group must also have met its limit.
-        """
-        with contextlib.suppress(OSError, StopIteration):
-            events = dict(line.split() for line in self._read("memory.events", "memory.oom_control").splitlines())
-            if "oom" in events:
-                return int(events["oom"])
-            return int(events.get("oom_kill", 0)) if int(self._read("memory.failcnt")) else 0
-        return 0
 
     def limit(self, memory: int, processes: int) -> None:
         """At most `memory` bytes and `processes` tasks for all together, no swap, one processor."""

@@ -66,13 +66,13 @@ class Zygote(AbstractContextManager["Zygote"]):
         self.end()
 
     def server(
-        self, child: str, trusted: bool, setting: Mapping[str, object], files: Sequence[int]
+        self, child: str, trusted: bool, setting: Mapping[str, object], files: Sequence[int], joins: int
     ) -> tuple[int, socket.socket]:
         """Have it fork a fork server as soon as it can. Returns the fork server's number and control socket.
 
         child: module and class of what the fork server forks; setting: passed to it
         trusted: whether what it forks may read `places`
-        files: descriptors of the files by which it joins a control group
+        files, joins: descriptors of files of its control group; it joins by so many, the first ones
         Raises `MachineError` after `end`, or if it cannot be started.
         """
         with self._lock:
@@ -81,9 +81,10 @@ class Zygote(AbstractContextManager["Zygote"]):
                 assert self._control is not None
                 number = next(self._ids)
                 path = tuple(map(str, self.path)) if trusted else ()
-                order = StartServer(number, child, dict(setting), path, self._policy(trusted, number))
+                order = StartServer(number, child, dict(setting), path, self._policy(trusted, number), joins)
                 try:
-                    return number, send_with_socket(self._control, order, time.monotonic() + ASK_SECONDS, files)
+                    (sock,) = send_with_sockets(self._control, order, 1, time.monotonic() + ASK_SECONDS, files)
+                    return number, sock
                 except (frames.Closed, frames.Deadline):  # the zygote was lost, and that is noticed only now
                     error = self.last_words()
                     self._close()
@@ -169,18 +170,21 @@ class Zygote(AbstractContextManager["Zygote"]):
                 self._scratch = None
 
 
-def send_with_socket(
-    control: socket.socket, order: Message, deadline: float, files: Sequence[int] = ()
-) -> socket.socket:
-    """Send an order with one end of a new pair of sockets, and other descriptors. Returns the other end.
+def send_with_sockets(
+    control: socket.socket, order: Message, pairs: int, deadline: float, files: Sequence[int] = ()
+) -> list[socket.socket]:
+    """Send an order with one end of so many new pairs of sockets, and other descriptors. Returns the other ends.
 
     Raises as `frames.send_with_descriptors` does.
     """
-    outer, inner = frames.pair()
+    made = [frames.pair() for _ in range(pairs)]
     try:
-        with inner:
-            frames.send_with_descriptors(control, order, [inner.fileno(), *files], deadline)
+        frames.send_with_descriptors(control, order, [*(inner.fileno() for _, inner in made), *files], deadline)
     except BaseException:
-        outer.close()
+        for outer, _ in made:
+            outer.close()
         raise
-    return outer
+    finally:
+        for _, inner in made:
+            inner.close()
+    return [outer for outer, _ in made]

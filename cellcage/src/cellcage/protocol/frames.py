@@ -215,6 +215,22 @@ def receive_body(
     return _exactly(sock, size, deadline)
 
 
+def receive_whole(sock: socket.socket, most: int, form: Any) -> Any:
+    """The message of the one frame that has come, of at most so many bytes. Never waits for more.
+
+    Raises `BlockingIOError` if nothing has come, and `WireError` also for part of a frame, and for more than one.
+    """
+    try:
+        data = sock.recv(most, socket.MSG_DONTWAIT)
+    except ConnectionError as error:
+        raise Closed(str(error)) from None
+    if not data:
+        raise Closed("end of stream")
+    if data != framed(data[_LENGTH.size :]):
+        raise WireError("not one message")
+    return parse(data[_LENGTH.size :], form)
+
+
 def receive_with_descriptors(sock: socket.socket, form: Any = PLAIN) -> tuple[Any, list[int]]:
     """The next frame's message, and the descriptors that came with its first byte. Waits without a deadline."""
     first, descriptors, _, _ = socket.recv_fds(sock, 1, MAX_DESCRIPTORS)

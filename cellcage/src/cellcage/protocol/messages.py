@@ -2,16 +2,18 @@
 
     from             to               what it says
     outside          zygote           StartServer, EndServer
-    outside          fork server      Prepare, Open, HowEnded, Measure, CpuTime, Close
-    fork server      outside          Ready, Ended, Grown, Used, NotebookClosed
+    outside          fork server      Prepare, Open
+    fork server      outside          Ready
+    a child's holder fork server      HowEnded, Measure, CpuTime, on a socket for this child
+    fork server      a child's holder Ended, Grown, Used
     any child        who opened it    Ready or Broken, once, on its own socket
     notebook client  notebook process Files, LookUp, LookUses, RunCell, BeginCalls, HowEnded
     notebook process notebook client  Names, Uses, CellOutput, Begun, Ended
     notebook client  call process     Calls with the calls, AnswerMessage
     call process     notebook client  Begun, Question, the answers, CellOutput
 
-Everything that comes from a notebook process or a call process may be forged. The calls that both sides make to each
-other, and the answers, are in `calls`.
+Everything that comes from a notebook process or a call process may be forged. A fork server does not trust a child's
+holder, either. The calls that both sides make to each other, and the answers, are in `calls`.
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ import msgspec
 
 from cellcage.limits import Limits
 from cellcage.protocol.ending import Ending
+
+MAX_STATUS = 1000  # bytes of a question about a child, or of its answer; honest ones have at most some 100
 
 
 class Message(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -54,8 +58,9 @@ class Policy(Message, frozen=True):
 
 
 class StartServer(Message, frozen=True, tag="start"):
-    """Fork a fork server. With the message come its control socket, and the files of the control group that it joins.
+    """Fork a fork server. With the message come its control socket, and files of its control group.
 
+    joins: it joins by so many of these files, the first ones; the others count what is killed for memory
     child: "module:class" of what it forks; setting: the argument of that class's `warm_up`
     path: folders in which it looks for modules first
     """
@@ -65,6 +70,7 @@ class StartServer(Message, frozen=True, tag="start"):
     setting: dict[str, object]
     path: tuple[str, ...]
     policy: Policy
+    joins: int = 0
 
 
 class EndServer(Message, frozen=True, tag="end"):
@@ -83,40 +89,33 @@ class Prepare(Message, frozen=True, tag="prepare"):
 
 
 class Open(Message, frozen=True, tag="open"):
-    """Fork a child, which communicates on the socket that comes with the message. needed: as in `Prepare`, or None."""
+    """Fork a child. needed: as in `Prepare`, or None.
 
-    number: int
+    With the message come a socket for the child, and one for its status. The child ends when the other end of that one
+    is shut down or closed; then the fork server closes its own.
+    """
+
     limits: Limits
     needed: object = None
 
 
 class HowEnded(Message, frozen=True, tag="ending"):
-    """Ask how a child has ended; a notebook process has only its last call process. Answered by `Ended`.
+    """Ask how the child has ended; a notebook process has only its last call process. Answered by `Ended`.
 
     ends: whether it is about to end, so that the other side should wait a moment
     """
 
-    number: int = 0
     ends: bool = True
 
 
 class Measure(Message, frozen=True, tag="measure"):
-    """With `begins`, start to measure the memory of a child's processes; without, report the growth and stop."""
+    """With `begins`, start to measure the memory of the child's processes; without, report the growth and stop."""
 
-    number: int
     begins: bool
 
 
 class CpuTime(Message, frozen=True, tag="cpu"):
-    """Ask how much CPU time a child's processes have used."""
-
-    number: int
-
-
-class Close(Message, frozen=True, tag="close"):
-    """End a child, and all processes that it has started."""
-
-    number: int
+    """Ask how much CPU time the child's processes have used."""
 
 
 class Ready(Message, frozen=True, tag="ready"):
@@ -151,15 +150,9 @@ class Used(Message, frozen=True, tag="used"):
     delayed: float | None = None
 
 
-class NotebookClosed(Message, frozen=True, tag="closed"):
-    """A child has ended, and all processes that it had started."""
-
-    number: int
-
-
 ToZygote = StartServer | EndServer
-ToServer = Prepare | Open | HowEnded | Measure | CpuTime | Close
-FromServer = Ready | Ended | Grown | Used | NotebookClosed
+ToServer = Prepare | Open
+AboutChild = HowEnded | Measure | CpuTime
 FirstOfChild = Ready | Broken
 
 
