@@ -175,7 +175,7 @@ class _PrintingCalls(NotebookCalls):
 
     def close(self) -> None:
         if self._sock is not None:
-            with contextlib.suppress(frames.Closed, frames.Deadline, frames.WireError, frames.Exhausted):
+            with contextlib.suppress(frames.Closed, frames.Deadline, frames.WireError, MachineError):
                 until = time.monotonic() + OUTPUT_SECONDS
                 frames.send(self._sock, messages.Calls(printed=True), until)
                 received = frames.receive(

@@ -11,7 +11,6 @@ from cellcage import CellResult, Limits, Process
 from cellcage import notebook as client
 from cellcage.calling.lookups import MAX_USES
 from cellcage.notebook import FORK_SECONDS, LOST
-from cellcage.notebook_calls import Gone
 from cellcage.protocol import frames, messages
 
 LOOPS = "it did not run, because it calls a function that ran out of time"
@@ -99,6 +98,4 @@ class JudgedNotebook(client.Notebook):
                 raise frames.WireError("not a list of names")
             return frozenset(word for word in found if isinstance(word, str))
 
-        with contextlib.suppress(Gone):
-            return self._ask_twice(ask)
-        return frozenset()
+        return self._ask_twice(ask) or frozenset()

@@ -195,8 +195,6 @@ class Judge:
         sys.stdin = open(os.devnull)  # noqa: SIM115
         try:
             message = FromJudge(verdict=self.verdict(sock, frames.receive(sock, form=Task)))
-        except frames.Exhausted as error:  # the worker knows `MachineError` by its name
-            message = FromJudge(broken=(MachineError.__name__, str(error)))
         except (CourseError, MachineError) as error:
             message = FromJudge(broken=(type(error).__name__, str(error)))
         except Exception as error:

@@ -22,7 +22,7 @@ from autograder.messages import CourseSetting, Opened, Preparation
 from autograder.report import ExerciseResult, Finding, Report, Verdict
 from autograder.task import Marked, Task, failed, newer_python
 from autograder.text import shown_name
-from autograder.worker.verdict import BadVerdict, read_message
+from autograder.worker.verdict import read_message
 from cellcage import Backend, ForkServer, Limits, Process, Zygote, choose_backend
 from cellcage.errors import NoSandbox
 from cellcage.protocol import frames
@@ -134,7 +134,7 @@ class Worker:
         except MachineError as error:
             return Marked(failed(task, f"this machine could not run it: {error}"), machine_failed=True)
         except _Lost as error:
-            return Marked(failed(task, str(error)), machine_failed=not isinstance(error, _TooLong))
+            return Marked(failed(task, str(error)), machine_failed=not error.too_long)
         notices = (*task.notices, newer_python(task.python, verdict.cells))
         report = Report(task.student, task.assignment, verdict.exercises, points, notices=tuple(filter(None, notices)))
         self.judges.learn(report)
@@ -149,9 +149,9 @@ class Worker:
             raise CourseError(f"{assignment.notebook}: the metadata's autograder.limits: {error}") from None
         try:
             return self._talk_to_judge(task, assignment)
-        except _TooLong:
-            raise
-        except _Lost:  # it may have been the machine's fault
+        except _Lost as error:  # it may have been the machine's fault
+            if error.too_long:
+                raise
             return self._talk_to_judge(task, assignment)
 
     def _talk_to_judge(self, task: Task, assignment: Assignment) -> Verdict:
@@ -183,7 +183,7 @@ class Worker:
                     else:
                         _open(notebook, judge, ends_at)
                 raise _Lost(OUTSIDE.format(how="asked again and again"))
-            except (frames.Deadline, frames.Closed, frames.WireError, BadVerdict, _Lost, MachineError) as error:
+            except (frames.Deadline, frames.Closed, frames.WireError, _Lost, MachineError) as error:
                 if marks is not None:
                     return _without(missing, marks, error)
                 raise _as_lost(error) from None
@@ -241,10 +241,10 @@ def _log_for_a_person(report: Report) -> None:
 def _as_lost(error: Exception) -> Exception:
     """Why there is no verdict."""
     if isinstance(error, frames.Deadline):
-        return _TooLong(TOO_LONG)
+        return _Lost(TOO_LONG, too_long=True)
     if isinstance(error, frames.Closed):
         return _Lost(OUTSIDE.format(how="ended before it was done"))
-    if isinstance(error, frames.WireError | BadVerdict):
+    if isinstance(error, frames.WireError):
         return _Lost(OUTSIDE.format(how=f"sent no valid verdict ({error!s:.100})"))
     return error
 
@@ -261,11 +261,14 @@ def _with_points(exercise: Exercise) -> Exercise:
 
 
 class _Lost(Exception):
-    """There is no verdict; the text is the reason that the report gives."""
+    """There is no verdict; the text is the reason that the report gives.
 
+    too_long: it has used up its minutes, so trying again would not help
+    """
 
-class _TooLong(_Lost):
-    """The submission has used up its minutes, so trying again would not help."""
+    def __init__(self, reason: str, too_long: bool = False) -> None:
+        super().__init__(reason)
+        self.too_long = too_long
 
 
 def _broken(kind: str, text: str, untouched: bool) -> Exception:

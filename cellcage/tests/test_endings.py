@@ -241,5 +241,5 @@ def test_shortage_is_retried_until_the_deadline():
 
     assert frames.retry_while_short(act) == "there"
     tries.clear()
-    with pytest.raises(frames.Exhausted, match="Too many open files in system"):
+    with pytest.raises(MachineError, match="Too many open files in system"):
         frames.retry_while_short(act, time.monotonic() - 1)

@@ -14,6 +14,7 @@ from autograder.cli.doctor import GOOD, HOLES, LESS, UNSAFE, findings
 from autograder.cli.main import app
 from autograder.cli.options import warn
 from autograder.course.assignments import Course, course_at
+from cellcage import MachineError
 from cellcage.backends import landlock as landlock_backend
 from cellcage.backends import places
 from cellcage.linux import landlock_rules
@@ -157,7 +158,7 @@ def test_machine_without_resources_is_reported(function, monkeypatch):
     """Whether starting the sandbox or talking to it fails."""
 
     def no_room(*args, **kwargs):
-        raise frames.Exhausted("Too many open files (errno 24)")
+        raise MachineError("Too many open files (errno 24)")
 
     monkeypatch.setattr(frames, function, no_room)
     (one,) = doctor_trial.trial(None)

@@ -20,10 +20,6 @@ EXACT = 0.25  # seconds on the clock that are too few to be worth a question
 LOOK = 0.02  # seconds at least between two questions; the kernel counts CPU time in hundredths of a second
 
 
-class CpuSpent(frames.Deadline):
-    """The CPU time is used up. A plain `Deadline` means that the code was idle for too long, or the clock ran out."""
-
-
 class CpuClock:
     """CPU time that one notebook's processes have used. ask: asks for it"""
 
@@ -79,7 +75,10 @@ class TimeLimit:
     active: float
 
     def wait(self, sock: socket.socket) -> None:
-        """Wait until there is something to read. Raises `CpuSpent` or `Deadline`."""
+        """Wait until there is something to read. Raises `Deadline`.
+
+        Unless that says `computed`, the code was idle for too long, or the clock ran out.
+        """
         began, active = time.monotonic(), self.clock.known + self.clock.delayed
         try:
             self._wait(sock)
@@ -93,7 +92,7 @@ class TimeLimit:
         while not frames.readable(sock, min(pause, max(0.0, self.ends_at - time.monotonic()))):
             used = self.clock.used()
             if used >= self.until:
-                raise CpuSpent
+                raise frames.Deadline(computed=True)
             idle = self.clock.idle_since(self.began, self.active)
             if time.monotonic() >= self.ends_at or idle >= self.idle_seconds:
                 raise frames.Deadline

@@ -14,17 +14,15 @@ from typing import Any, TypeVar
 import msgspec
 
 from cellcage.cell_result import CellResult
-from cellcage.clock import CpuClock, CpuSpent, TimeLimit
+from cellcage.clock import CpuClock, TimeLimit
 from cellcage.errors import MachineError
 from cellcage.limits import Limits
 from cellcage.notebook_calls import (
     ATTEMPTS,
     AnswersQuestions,
     FirstCells,
-    Gone,
     NoQuestions,
     NotebookCalls,
-    ProcessLost,
     read,
 )
 from cellcage.process import Process
@@ -36,8 +34,7 @@ READY_SECONDS = 60.0  # a fork and its namespaces, on a busy machine; then it re
 FORK_SECONDS = 20.0  # a fork takes milliseconds, also on a busy machine; then the process that forks counts as lost
 CUT = 100  # characters for the sentence that the rest was cut
 OUT_OF_TIME = "it ran out of time and was stopped"
-HOW_ENDED = {  # by what is raised here if a cell ends its process
-    CpuSpent: OUT_OF_TIME,
+HOW_ENDED: dict[type[Exception], str] = {  # by what is raised here if a cell ends its process
     frames.Deadline: OUT_OF_TIME,
     frames.Closed: "it ended the Python process",
     frames.WireError: "what came back was not of the agreed form",
@@ -203,15 +200,15 @@ class Notebook:
 
     def fork(
         self, questions: AnswersQuestions, ready_made: Sequence[str], first_cells: FirstCells | None = None
-    ) -> socket.socket:
-        """The socket of a new call process. Raises `Gone`, or `MachineError` if there is no room for one."""
+    ) -> socket.socket | None:
+        """The socket of a new call process; None if cells end the notebook process first. Raises `MachineError`."""
         self._got_answers = self._got_answers or bool(questions.substituted)
         return self._ask_twice(lambda: self._fork(questions, ready_made, first_cells))
 
-    def _ask_twice(self, ask: Callable[[], Result]) -> Result:
-        """The notebook process's answer. If the process is lost, run the cells once more.
+    def _ask_twice(self, ask: Callable[[], Result]) -> Result | None:
+        """The notebook process's answer; None if it is lost, runs the cells once more, and is lost again.
 
-        Raises `Gone`, or `MachineError` if it was lost twice and its own code did not cause the second loss.
+        Raises `MachineError` if its own code did not cause the second loss.
         """
         why = ""
         for _ in range(ATTEMPTS):
@@ -223,7 +220,7 @@ class Notebook:
             except frames.Closed:
                 ending = self.process.ended()
                 why = "" if ending.is_own else str(ending)
-            except ProcessLost as error:
+            except MachineError as error:
                 why = str(error)
             except (frames.Deadline, frames.WireError):
                 why = ""
@@ -231,7 +228,7 @@ class Notebook:
             self.close()
         if why:
             raise MachineError(f"the notebook's process did not go on, twice: {why}")
-        raise Gone
+        return None
 
     def ending(self) -> Ending:
         """How the last call process ended, as its parent reports it, or how the parent itself ended.
@@ -265,7 +262,7 @@ class Notebook:
                 frames.send_with_descriptors(self._sock, message, [inner.fileno()], until)
             reply = frames.receive(outer, until, frames.Allowance(200, 200), form=messages.Begun)
             if reply.failed:
-                raise ProcessLost(f"no process could be started ({reply.failed[:100]})")
+                raise MachineError(f"no process could be started ({reply.failed[:100]})")
             return outer
         except BaseException:
             outer.close()

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from cellcage.clock import CpuClock, CpuSpent, TimeLimit
+from cellcage.clock import CpuClock, TimeLimit
 from cellcage.errors import MachineError
 from cellcage.limits import Limits
 from cellcage.process import Process
@@ -40,18 +40,6 @@ GONE_IN_CALL = "the Python process ended during the call"
 # How a question begins: a map of one pair whose key is this word.
 QUESTION = frames.body({"question": None})[:-1]
 Unread = bytes | Failure | NoAnswer  # an answer before it is decoded, see `read`
-
-
-class Gone(Exception):
-    """The notebook process ends before a call process can start."""
-
-
-class ProcessLost(Exception):
-    """A process ended, and the notebook's own code did not end it; the text says what is known."""
-
-
-class Waited(Exception):
-    """A call was stopped without having used up its CPU time: it was idle for as long, or the clock ran out."""
 
 
 class AnswersQuestions(Protocol):
@@ -129,8 +117,8 @@ class CalledNotebook(Protocol):
 
     def fork(
         self, questions: AnswersQuestions, ready_made: Sequence[str], first_cells: FirstCells | None = None
-    ) -> socket.socket:
-        """The socket of a new call process."""
+    ) -> socket.socket | None:
+        """The socket of a new call process; None if cells end the notebook process first."""
 
     def ending(self) -> Ending:
         """How the last call process ended."""
@@ -155,6 +143,7 @@ class NotebookCalls:
         self._stopped = 1 if not group or group in notebook.looping else 0
         limits = notebook.limits
         self._allowance = frames.Allowance(limits.reply, limits.reply) if first_cells else notebook.allowance
+        self._began = 0.0  # when the present call began, by `time.monotonic`
         self._waits = False  # a call was stopped by the clock twice: the code waits for something by itself
 
     def close(self) -> None:
@@ -180,19 +169,24 @@ class NotebookCalls:
                     yield answer
                     if isinstance(answer, NoAnswer):
                         return
-            except Waited as error:
+            except frames.Deadline:
+                passed = f"{time.monotonic() - self._began:.2g}"
                 self.close()
                 if waited or self._waits or self._first_cells or not self._notebook.has_time:
                     self._waits = True
                     self._loops()
-                    yield self._lost(Why.WAITED, str(error))
+                    yield self._lost(Why.WAITED, f"no answer after {passed} second{'s' * (passed != '1')}")
                     return
                 waited = True
-            except ProcessLost as error:
+            except frames.Closed:
+                ending = self._notebook.ending()
+                if ending.is_own:
+                    yield self._lost(Why.OVER_LIMIT if ending.limit else Why.GONE, ending.limit or GONE_IN_CALL)
+                    return
                 self.close()
                 times_lost += 1
                 if times_lost == ATTEMPTS:
-                    why = f"the call process ended during a call, twice: {error}"
+                    why = f"the call process ended during a call, twice: {ending}"
                     self._notebook.machine_failed = MachineError(why)
             except MachineError as error:
                 self._notebook.machine_failed = MachineError(str(error))
@@ -200,14 +194,14 @@ class NotebookCalls:
             raise self._notebook.machine_failed
 
     def _ask(self, calls: Sequence[tuple[Call, bytes | None, bool]]) -> Iterator[Unread]:
-        """As `ask`, but without a second try. Raises `ProcessLost` and `Waited`."""
+        """As `ask`, but without a second try. Raises `Closed`, and `Deadline` if the time on the clock is up."""
         if not calls:
             return
         if not self._notebook.has_time:
             yield self._lost(Why.TOO_SLOW, USED_UP)
             return
         notebook, allowance = self._notebook, self._allowance
-        seconds, began = 0.0, time.monotonic()
+        seconds = 0.0
         prepared = [self.questions.prepare(call) if body is None else call for call, body, _ in calls]
         packed = [body or call.as_bytes for call, (_, body, _) in zip(prepared, calls, strict=True)]
         closely, is_watched = tuple(number for number, (_, _, close) in enumerate(calls) if close), False
@@ -218,10 +212,13 @@ class NotebookCalls:
                     self._first_cells, cells=self._first_cells.cells[-len(calls) :]
                 )
                 self._sock = notebook.fork(self.questions, self._ready_made, first_cells)
+                if self._sock is None:
+                    yield self._lost(Why.GONE, GONE_IN_CALL)
+                    return
             measured = len(calls) == 1 and is_measured(calls[0][0])
             if measured:
                 notebook.process.grown(begins=True)
-            seconds, began = self._patience(), time.monotonic()
+            seconds, self._began = self._patience(), time.monotonic()
             limit = self._limit(seconds)
             frames.send(self._sock, Calls(len(packed), closely=closely), limit.ends_at, packed)
             for call, body, is_watched in calls:  # noqa: B007, see below
@@ -231,23 +228,18 @@ class NotebookCalls:
                 while (got := self._receive(limit, allowance)).startswith(QUESTION):
                     computed += self._answer(got, limit)
                     if computed > seconds:
-                        raise CpuSpent
+                        raise frames.Deadline(computed=True)
                 if self._first_cells is None:
-                    notebook.slowest = max(notebook.slowest, time.monotonic() - began)
+                    notebook.slowest = max(notebook.slowest, time.monotonic() - self._began)
                 yield (self._too_much_memory(call) if measured else None) or got
-                seconds, began = self._patience(), time.monotonic()
+                seconds, self._began = self._patience(), time.monotonic()
                 limit = self._limit(seconds)
-        except CpuSpent:
+        except frames.Deadline as stop:
+            if not stop.computed:
+                raise
             if not is_watched:  # else it may only have been slow because of the watch
                 self._loops()
             yield self._lost(Why.TOO_SLOW, f"no answer after {seconds:g} second{'s' * (seconds != 1)} of computing")
-        except frames.Deadline:
-            passed = f"{time.monotonic() - began:.2g}"
-            raise Waited(f"no answer after {passed} second{'s' * (passed != '1')}") from None
-        except frames.Closed:
-            yield self._lost_by(self._notebook.ending())
-        except Gone:
-            yield self._lost(Why.GONE, GONE_IN_CALL)
         except frames.WireError as error:
             yield self._lost(Why.UNREADABLE, str(error)[:200])
 
@@ -298,11 +290,6 @@ class NotebookCalls:
         """The failure of a call that held more memory than it may, as the kernel counts it."""
         grown = self._notebook.process.grown(begins=False)
         return Failure(Kind.MEMORY, str(grown)) if grown > (call.memory or 0) else None
-
-    def _lost_by(self, ending: Ending) -> NoAnswer:
-        if not ending.is_own:
-            raise ProcessLost(str(ending))
-        return self._lost(Why.OVER_LIMIT, ending.limit) if ending.limit else self._lost(Why.GONE, GONE_IN_CALL)
 
     def _lost(self, why: Why, text: str) -> NoAnswer:
         self.close()

@@ -9,12 +9,13 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import TypeVar
 
+from cellcage.errors import MachineError
 from cellcage.protocol import frames
 from cellcage.protocol.ending import Ending
 from cellcage.protocol.messages import MAX_STATUS, CpuTime, Ended, Grown, HowEnded, Measure, Used
 
 ANSWER_SECONDS = 90.0  # the fork server may be loading a lot for another child, on a busy machine
-LOST = (frames.Closed, frames.Deadline, frames.WireError, frames.Exhausted)  # then a fork server says no more
+LOST = (frames.Closed, frames.Deadline, frames.WireError, MachineError)  # then a fork server says no more
 Status = TypeVar("Status", Ended, Grown, Used)
 
 

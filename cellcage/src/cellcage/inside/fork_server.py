@@ -26,6 +26,7 @@ from msgspec import structs
 
 from cellcage.backends.base import Backend, Forked, Trusted, Untrusted
 from cellcage.child import Children
+from cellcage.errors import MachineError
 from cellcage.inside.processes import MemoryWatch, killed_for_memory, used
 from cellcage.limits import Limits
 from cellcage.linux import system_calls
@@ -121,7 +122,7 @@ class _ForkServer:
             frames.send(child.status, self._answer(child, question), time.monotonic() + ANSWER_SECONDS)
         except BlockingIOError:
             pass
-        except (frames.Closed, frames.Deadline, frames.WireError, frames.Exhausted):
+        except (frames.Closed, frames.Deadline, frames.WireError, MachineError):
             self._children.remove(child)
             self._sandbox.end(child)
             child.status.close()
@@ -164,7 +165,7 @@ class _ForkServer:
         try:
             self._prepared.serve(socket.socket(fileno=descriptor), limits, self._sandbox)
             code = 0
-        except (OSError, frames.Exhausted):
+        except (OSError, MachineError):
             code = MACHINE_SHORT
         finally:
             os._exit(code)

@@ -33,6 +33,7 @@ from cellcage.calling.own_calls import OwnCalls
 from cellcage.calling.perform import describe, perform
 from cellcage.calling.ready_made import Watch
 from cellcage.child import silence
+from cellcage.errors import MachineError
 from cellcage.inside.processes import counts_delays, seconds_delayed
 from cellcage.inside.rich_output import Shown, collected
 from cellcage.inside.shell import (
@@ -186,7 +187,7 @@ class _State:
             self.sock.close()
             _CallProcess(self.shell, socket.socket(fileno=descriptor), self.printed, message, self.memory).serve()
             code = 0
-        except (OSError, frames.Exhausted):
+        except (OSError, MachineError):
             code = MACHINE_SHORT
         finally:
             os._exit(code)

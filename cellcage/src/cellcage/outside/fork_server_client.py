@@ -73,7 +73,7 @@ class ForkServer(AbstractContextManager["ForkServer"]):
         with self._lock:
             try:
                 frames.send(self._started(), messages.Prepare(needed), time.monotonic() + PREPARE_SECONDS)
-            except (*LOST, MachineError):
+            except LOST:
                 self.close()
 
     def process(

@@ -138,7 +138,7 @@ class Zygote(AbstractContextManager["Zygote"]):
             if self._control is not None:
                 try:
                     frames.send(self._control, EndServer(number), time.monotonic() + ASK_SECONDS)
-                except (frames.Closed, frames.Deadline, frames.Exhausted):
+                except (frames.Closed, frames.Deadline, MachineError):
                     self._close()
 
     def last_words(self) -> str:

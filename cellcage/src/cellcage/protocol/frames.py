@@ -33,19 +33,21 @@ PLAIN: Any = dict[str, object]  # the type of a message that is a map of plain d
 
 
 class Deadline(Exception):
-    """The other side did not read or write in time."""
+    """The other side did not read or write in time. computed: whether it used up its CPU time, see `clock`"""
+
+    def __init__(self, computed: bool = False) -> None:
+        super().__init__()
+        self.computed = computed
 
 
 class Closed(Exception):
     """The other side is gone."""
 
 
-class Exhausted(MachineError):
-    """The machine ran out of something, such as open files, and waiting did not help; the text says of what."""
-
-
 def retry_while_short(act: Callable[[], Made], deadline: float | None = None) -> Made:
-    """The result of `act`, which is retried while the machine is short of something. Raises `Exhausted` in the end.
+    """The result of `act`, which is retried while the machine is short of something, such as open files.
+
+    Raises `MachineError` in the end.
 
     deadline: `time.monotonic` of the last try; None for 10 s from now
     """
@@ -57,12 +59,12 @@ def retry_while_short(act: Callable[[], Made], deadline: float | None = None) ->
             if error.errno not in SCARCE:
                 raise
             if time.monotonic() > deadline:
-                raise Exhausted(f"{error.strerror} (errno {error.errno})") from None
+                raise MachineError(f"{error.strerror} (errno {error.errno})") from None
         time.sleep(RETRY_SECONDS)
 
 
 def pair() -> tuple[socket.socket, socket.socket]:
-    """Two connected sockets. Raises `Exhausted`."""
+    """Two connected sockets. Raises `MachineError`."""
     return retry_while_short(socket.socketpair)
 
 
@@ -242,7 +244,7 @@ def receive_with_descriptors(sock: socket.socket, form: Any = PLAIN) -> tuple[An
 def send_with_descriptors(sock: socket.socket, message: Any, passed: Sequence[int], deadline: float) -> None:
     """Send a frame whose first byte carries descriptors. Never blocks past `deadline`.
 
-    Raises `Exhausted` if this user still has too many descriptors in flight then (unix(7): ETOOMANYREFS).
+    Raises `MachineError` if this user still has too many descriptors in flight then (unix(7): ETOOMANYREFS).
     """
     frame = pack(message)
     try:
