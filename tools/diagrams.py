@@ -106,6 +106,9 @@ def processes() -> str:
     picture.arrow(508, 394, 352, 394)
     picture.label(376, 361, "calls")
     picture.label(446, 412, "answers")
+    picture.arrow(352, 350, 508, 272)
+    for row, word in enumerate(("its end,", "memory,", "CPU time")):
+        picture.label(360, 262 + 16 * row, word)
     picture.arrow(68, 380, 40, 380, 40, 56, 58, 56)
     picture.label(52, 130, "one verdict, read field by field")
     return str(picture)

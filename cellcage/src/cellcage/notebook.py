@@ -78,7 +78,7 @@ class Notebook:
         self._skip: dict[int, CellResult] = {}
         self._times_lost = 0  # while a cell ran, and the notebook's code was not the cause
         self.machine_failed: MachineError | None = None  # in a call; the caller may have caught it
-        self._sock: socket.socket | None = None
+        self._is_open = False
         self._results: dict[int, CellResult] = {}
         self._place = len(self.cells)  # the process has the state before the cell of this number
         self._got_answers = False  # what questions were answered may lie in this process's scratch space
@@ -94,9 +94,9 @@ class Notebook:
 
     def close(self) -> None:
         """Close the connection. The caller that opened the process ends it."""
-        if self._sock is not None:
-            self._sock.close()
-            self._sock = None
+        if self._is_open:
+            self.process.sock.close()
+            self._is_open = False
 
     @property
     def has_time(self) -> bool:
@@ -111,7 +111,7 @@ class Notebook:
     def at(self, place: int | None) -> None:
         """Go to the state before the cell of this number, or to the final one; in the present process if that can."""
         place = len(self.cells) if place is None else place
-        if self._sock is None or place < self._place or self._got_answers:
+        if not self._is_open or place < self._place or self._got_answers:
             self.renew(place)
         elif place > self._place:
             before, self._place = self._place, place
@@ -128,13 +128,14 @@ class Notebook:
         self._place, self._got_answers = len(self.cells) if place is None else place, False
         while True:
             self.close()
-            self._sock, _ = self.process.open()
+            self.process.open()
+            self._is_open = True
             self._spent_before += self.clock.spent
             self.clock = CpuClock(self.process.used)
             if self.process.files or self.process.own:
                 files = messages.Files(dict(self.process.files), dict(self.process.own))
                 with contextlib.suppress(frames.Closed, frames.Deadline):  # the wait below finds the same
-                    frames.send(self._sock, files, time.monotonic() + READY_SECONDS)
+                    frames.send(self.process.sock, files, time.monotonic() + READY_SECONDS)
             self._wait_until_ready()
             if self._before_cells() and self._run(self._chosen(range(self._place))):
                 return
@@ -154,16 +155,14 @@ class Notebook:
 
     def _ask(self, message: Any, until: float, form: type[Result], allowance: frames.Allowance | None = None) -> Result:
         """Send a message and receive the reply to it."""
-        assert self._sock is not None
-        frames.send(self._sock, message, until)
-        return frames.receive(self._sock, until, allowance or self.allowance, form=form)
+        frames.send(self.process.sock, message, until)
+        return frames.receive(self.process.sock, until, allowance or self.allowance, form=form)
 
     def _wait_until_ready(self) -> None:
         """Receive the first message, which is the sandbox's own. Later ones may come from untrusted code."""
-        assert self._sock is not None
         until = time.monotonic() + READY_SECONDS
         try:
-            message = frames.receive(self._sock, until, self.allowance, form=messages.FirstOfChild)
+            message = frames.receive(self.process.sock, until, self.allowance, form=messages.FirstOfChild)
         except (frames.Closed, frames.Deadline):
             raise MachineError("the sandbox did not begin") from None
         if isinstance(message, messages.Broken):
@@ -212,7 +211,7 @@ class Notebook:
         """
         why = ""
         for _ in range(ATTEMPTS):
-            if self._sock is None:
+            if not self._is_open:
                 self.renew(self._place)
             began = time.monotonic()
             try:
@@ -235,7 +234,7 @@ class Notebook:
 
         The parent has run untrusted code. In its favour it can only report that the machine was at fault.
         """
-        if self._sock is None:
+        if not self._is_open:
             return Ending()
         until = time.monotonic() + END_SECONDS + FORK_SECONDS
         try:
@@ -251,7 +250,6 @@ class Notebook:
     def _fork(
         self, questions: AnswersQuestions, ready_made: Sequence[str], first_cells: FirstCells | None
     ) -> socket.socket:
-        assert self._sock is not None
         outer, inner = frames.pair()
         message = messages.BeginCalls(tuple(questions.substituted), tuple(ready_made))
         if first_cells:
@@ -259,7 +257,7 @@ class Notebook:
         until = time.monotonic() + FORK_SECONDS
         try:
             with inner:
-                frames.send_with_descriptors(self._sock, message, [inner.fileno()], until)
+                frames.send_with_descriptors(self.process.sock, message, [inner.fileno()], until)
             reply = frames.receive(outer, until, frames.Allowance(200, 200), form=messages.Begun)
             if reply.failed:
                 raise MachineError(f"no process could be started ({reply.failed[:100]})")
@@ -330,10 +328,9 @@ class Notebook:
         return min(seconds * self.limits.clock_factor, max(0.0, self.ends_at - time.monotonic()))
 
     def _asked(self, message: messages.RunCell, limit: TimeLimit) -> messages.CellOutput:
-        assert self._sock is not None
-        frames.send(self._sock, message, limit.ends_at)
-        limit.wait(self._sock)
-        return frames.receive(self._sock, limit.ends_at, self.allowance, form=messages.CellOutput)
+        frames.send(self.process.sock, message, limit.ends_at)
+        limit.wait(self.process.sock)
+        return frames.receive(self.process.sock, limit.ends_at, self.allowance, form=messages.CellOutput)
 
     def _run_message(self, number: int, seconds: float) -> messages.RunCell:
         return messages.RunCell(self.cells[number], seconds, self.on_the_clock(seconds), shows=self.shows)

@@ -6,12 +6,10 @@ import socket
 import time
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from cellcage.clock import CpuClock, TimeLimit
+from cellcage.clock import TimeLimit
 from cellcage.errors import MachineError
-from cellcage.limits import Limits
-from cellcage.process import Process
 from cellcage.protocol import frames
 from cellcage.protocol.calls import (
     Answer,
@@ -26,8 +24,10 @@ from cellcage.protocol.calls import (
     answer_of,
     call_of,
 )  # fmt: skip
-from cellcage.protocol.ending import Ending
 from cellcage.protocol.messages import Calls, Question
+
+if TYPE_CHECKING:
+    from cellcage.notebook import Notebook
 
 ATTEMPTS = 2  # repeat a call once if it was lost and the notebook's code is not the cause
 # Bytes from which on the kernel counts a call's memory, too. Below this its count says little: it includes pages of the
@@ -96,40 +96,12 @@ class FirstCells:
     memory: int
 
 
-class CalledNotebook(Protocol):
-    """What calls need of their notebook, see `notebook.Notebook`."""
-
-    cells: list[str]
-    limits: Limits
-    process: Process
-    clock: CpuClock
-    allowance: frames.Allowance
-    looping: set[str]
-    slowest: float
-    machine_failed: MachineError | None
-
-    @property
-    def has_time(self) -> bool:
-        """True if it has time left."""
-
-    def on_the_clock(self, seconds: float) -> float:
-        """Seconds on the clock for so many of CPU time."""
-
-    def fork(
-        self, questions: AnswersQuestions, ready_made: Sequence[str], first_cells: FirstCells | None = None
-    ) -> socket.socket | None:
-        """The socket of a new call process; None if cells end the notebook process first."""
-
-    def ending(self) -> Ending:
-        """How the last call process ended."""
-
-
 class NotebookCalls:
     """Calls in one call process, as long as that lives. See `Notebook.begin`."""
 
     def __init__(
         self,
-        notebook: CalledNotebook,
+        notebook: Notebook,
         questions: AnswersQuestions,
         group: str = "",
         ready_made: Sequence[str] = (),
