@@ -10,7 +10,6 @@ from autograder.judge.display_cells import DisplayCell, deferrable
 from cellcage import CellResult, Limits, Process
 from cellcage import notebook as client
 from cellcage.calling.lookups import MAX_USES
-from cellcage.notebook import FORK_SECONDS, LOST
 from cellcage.protocol import frames, messages
 
 LOOPS = "it did not run, because it calls a function that ran out of time"
@@ -80,8 +79,8 @@ class JudgedNotebook(client.Notebook):
         others = [source for source in self.cells if source not in self._display_cells]
         if len(others) == len(self.cells):
             return True
-        until = time.monotonic() + FORK_SECONDS
-        with contextlib.suppress(*LOST):
+        until = time.monotonic() + client.FORK_SECONDS
+        with contextlib.suppress(*client.LOST):
             looked_up = self._ask(messages.LookUp(tuple(others)), until, messages.Names).names
             self._deferred = deferrable(self.cells, self._display_cells, looked_up)
             return True
@@ -91,7 +90,7 @@ class JudgedNotebook(client.Notebook):
         """Names of the notebook's, or among `known`, that an exercise's code looks up; none if that is not known."""
 
         def ask() -> frozenset[str]:
-            until = min(time.monotonic() + FORK_SECONDS, self.ends_at)
+            until = min(time.monotonic() + client.FORK_SECONDS, self.ends_at)
             allowance = frames.Allowance(MAX_USES * 100, MAX_USES * 100)
             found = self._ask(messages.LookUses(name, tuple(known)), until, messages.Uses, allowance).uses
             if len(found) > MAX_USES:
