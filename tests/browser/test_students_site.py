@@ -83,6 +83,14 @@ def test_workflow_builds_the_site_that_make_describes():
     assert "-m tools.site public " in (ROOT / "Makefile").read_text()
 
 
+def test_page_on_the_site_names_the_versions():
+    """Those that were tested, and those that `make site` takes."""
+    pins = re.findall(r"^(?:jupyterlite-.*|msgspec)==.*", (ROOT / "constraints.txt").read_text(), re.MULTILINE)
+    text = (ROOT / "docs" / "site.md").read_text()
+    for pin in (*pyodide.JUPYTERLITE, *pins):
+        assert pin.partition("==")[2] in text, pin
+
+
 @pytest.mark.catalogue
 def test_make_site_builds_it_from_a_checkout(tmp_path):
     """With the JupyterLite that teachers get. Nothing opens it: its Pyodide comes from another server."""
@@ -184,6 +192,9 @@ def test_a1_in_the_browser_from_the_link_to_the_grade(site, chromium, tmp_path):
         sync_api.expect(slider).to_contain_text("the square root of d_k is")
         cell, _ = tab.run('check("torch_scaled_dot_product_attention")')
         sync_api.expect(cell).to_contain_text("This needs PyTorch, which a browser does not have")
+        cell, _ = tab.run("progress()")
+        sync_api.expect(cell).to_contain_text("met in attention_scores: no scaling (fixed)")
+        sync_api.expect(cell).to_contain_text("Kept in /drive/")
         with tab.page.expect_download() as download:
             tab.download()
         path = tmp_path / "submitted" / "ada" / A1.name / A1.notebook.name
