@@ -324,7 +324,7 @@ def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
 # 4. attend, in groups, and multiply by $W_O$.
 #
 # No mask is needed: what comes later is not there yet. The cache comes in and goes out again, so the function keeps nothing of
-# its own. A program that writes two texts at once passes the cache of each. (In exercise 6 an object keeps it.)
+# its own. (In exercise 6 an object keeps it.)
 
 # %% [markdown]
 # **By hand**, $d_{model} = 2$ and one head of width 2, so $d_{head} = 2$. Two words, $x_0 = (1, 0)$ and $x_1 = (0, 1)$, and
@@ -539,8 +539,7 @@ def sliding_window_mask(length, window, sinks=0):
 
 # %% [markdown]
 # With 32 layers and a window of 4,096, as in Mistral 7B, that is 131,040 words. It is like a rumour, though: what has been
-# passed on ten times is not what was seen. And a sink adds no path to the middle of the text: the first words have seen
-# nothing but themselves.
+# passed on ten times is not what was seen.
 
 # %% [markdown]
 # ### A window on real text
@@ -585,9 +584,8 @@ def sliding_window_mask(length, window, sinks=0):
 # *About 15 minutes · medium*
 #
 # A program that writes has a cache for each layer, and every new word adds to it. So let an **object** keep it: a key and a
-# value go in, and whatever later words still look at comes out. With a window it also has something to **forget**, and
-# that is the point of windows: the cache stops growing, however long the text gets. (Mistral keeps the last few words in just
-# this way, Jiang et al. 2023, section 2; the first few beside them are the sinks of Xiao et al. 2023, section 3.2.)
+# value go in, and whatever later words still look at comes out. With a window it also **forgets**, so the cache stops growing,
+# however long the text gets. (Mistral keeps the last few words in this way, and Xiao et al. 2023 the first few beside them.)
 
 # %% [markdown]
 # **By hand**, a window of 2 and one sink. The words are *a* to *e*:
@@ -811,7 +809,7 @@ def attention_in_cache(query, K, V, sink_logits=None):
 # *Here the second sitting begins.* A softmax needs a whole row of scores: first its largest, then its sum, then the weights. For 128,000 words that is a table
 # of 128,000 times 128,000, for every head. Does it have to be there?
 #
-# No. The sum can be taken **while the keys come by**, block after block, if we put right what we have each time a larger
+# No. Take the sum **while the keys come by**, block after block, and put right what you have each time a larger
 # score turns up ([Milakov and Gimelshein 2018](https://arxiv.org/abs/1805.02867), section 3). For each query, remember three
 # things:
 #
@@ -1008,8 +1006,8 @@ def rms_norm(x, gamma, eps=1e-5):
 #
 # *About 5 minutes · easy*
 #
-# The feed-forward network of assignment 5 is a layer, a ReLU, a layer. Today there are two layers side by side, and one of them
-# decides how much of the other gets through, number by number: a **gate** ([Shazeer 2020](https://arxiv.org/abs/2002.05202),
+# The feed-forward network of assignment 5 is a layer, a ReLU, a layer. Today two layers stand side by side, and one decides how
+# much of the other gets through, number by number: a **gate** ([Shazeer 2020](https://arxiv.org/abs/2002.05202),
 # section 2, where it is called $\operatorname{FFN}_{\operatorname{SwiGLU}}$).
 #
 # $$\big(\operatorname{SiLU}(x W_{gate}) \odot x W_{up}\big)\, W_{down} \qquad
@@ -1080,7 +1078,7 @@ def gated_feed_forward(x, W_gate, W_up, W_down):
 # a block in float64 gives float64; its rotation may keep the digits of float32.
 
 # %% [markdown]
-# **The members have these names**, so that weights can be copied by name:
+# **The members have these names**, and weights are copied by name:
 #
 # | member | what it is | shape |
 # | --- | --- | --- |
@@ -1327,8 +1325,7 @@ class ModernDecoderBlock(nn.Module):
 # The news is short and made of few words. So let your blocks read *Pride and Prejudice*, in the tokens of assignment 5: three blocks, 96 numbers per token,
 # 64 tokens at a time. Reading takes a quarter of a minute, and then the loss is measured on chapters that were held out.
 #
-# Here two models read: one with all parts, and one without rotation. Beside them stand our own runs, and the decoder of assignment 5, which has
-# read for as many steps. **Predict first:** will it miss rotation more here, or less?
+# Two models read, one of them without rotation. Beside them stand our own runs, and the decoder of assignment 5 after as many steps. **Predict first:** will it miss rotation more here, or less?
 
 # %% tags=["active-ipynb"]
 # if not grading:
@@ -1455,6 +1452,9 @@ class ModernDecoderBlock(nn.Module):
 # %% [markdown]
 # ### And in a line each
 #
+# <details>
+# <summary>Five more ideas, each with its paper</summary>
+#
 # | idea | what it does | paper |
 # | --- | --- | --- |
 # | QK-norm | brings queries and keys to one size before the score, so that no score explodes in training | [Henry et al. 2020](https://arxiv.org/abs/2010.04245) |
@@ -1462,6 +1462,8 @@ class ModernDecoderBlock(nn.Module):
 # | linear attention | without the softmax, a sum over keys and values can be kept instead of a cache; its size does not grow | [Katharopoulos et al. 2020](https://arxiv.org/abs/2006.16236) |
 # | speculative decoding | a small model writes a few words ahead, the large one checks them all in one go | [Leviathan et al. 2022](https://arxiv.org/abs/2211.17192) |
 # | differential attention | one softmax minus another, so that what both see by chance cancels out | [Ye et al. 2024](https://arxiv.org/abs/2410.05258) |
+#
+# </details>
 #
 # All of them use what you have written: queries, keys, values, a mask, and a softmax or something in its place.
 
