@@ -41,7 +41,7 @@ NO_CLAIM = (
     r"\b(sections?|tables?|exercises?|assignments?)\s[\d.]+( (and|to) [\d.]+)?",
     r"^(#+ )?\d+\. ",
     r"\*\*Time:\*\* about \d+ minutes",
-    r"^\*About \d+ minutes.*\*$",
+    r"^\*About \d+ minutes · \w+\*$",
 )
 NUMBER = re.compile(r"(?<![\w.,{])\d+(?:\{?,\}?\d{3})*(?:\.\d+)?(?![\w])")
 
