@@ -20,7 +20,7 @@ from msgspec import structs
 from autograder.course.assert_cells import AssertCell
 from autograder.course.assignments import Exercise
 from autograder.judge.notebook import JudgedNotebook
-from autograder.report import CellResult, ExerciseResult, State, TestResult
+from autograder.report import CellResult, ExerciseResult, Finding, State, TestResult
 from autograder.task import Task
 from autograder.testing import cell_errors
 from autograder.testing.functions import READY_MADE
@@ -51,8 +51,9 @@ def judge_assert_cells(
         if exercise.name in known:
             number, cell = numbers[exercise.name], known[exercise.name]
             result = _result(exercise, cell, outputs.get(number), results[number], task.by_author)
-            earlier = cell_errors.not_reached([results[number].text], others)
-            found[exercise.name] = structs.replace(result, evidence=earlier) if result.tests[0].message else result
+            earlier = cell_errors.not_reached([results[number].text], others) if result.tests[0].message else ""
+            words = [Finding("cells", evidence=earlier)] if earlier else []
+            found[exercise.name] = result.adding(*words)
     return found
 
 
