@@ -1,6 +1,6 @@
 # Tries the operator that PyTorch registers for ONNX, directly and from the table of decompositions.
-# Must earn no points, and the message must say why.
-# expect: {"at_most": {"torch_scaled_dot_product_attention": 0}, "says": "ready-made"}
+# Must earn no points. Its first call takes about as long as a call may take here, so either may be the reason.
+# expect: {"at_most": {"torch_scaled_dot_product_attention": 0}}
 # %%
 import torch
 import torch.onnx.ops._impl as impl
