@@ -16,6 +16,7 @@ from typing import Protocol
 from msgspec import structs
 
 from autograder.course.assignments import Exercise
+from autograder.judge.changed_arguments import changed_argument
 from autograder.judge.container_slips import InRightContainers, Slip, with_cost
 from autograder.judge.exercise_calls import (
     ExerciseCalls,
@@ -30,7 +31,7 @@ from autograder.judge.material import Material
 from autograder.judge.notebook import JudgedNotebook
 from autograder.testing.call_text import ParameterNames, as_written
 from autograder.testing.callbacks import Questions
-from autograder.testing.expect import Mismatch
+from autograder.testing.expect import CHANGED_ARGUMENT, Mismatch
 from autograder.testing.functions import READY_MADE, AnsweredCall, Answering, Functions, as_exception, has_chance
 from autograder.testing.local import Here
 from autograder.testing.plan import CallPlace, Plan, PlannedCall
@@ -123,6 +124,8 @@ def attempt(
     with contextlib.closing(names.begin(questions, which.name, listed)) as exercise:
         planned = _ask_planned(exercise, material.plan, tests)
         runs = _judge_tests(material, tests, parameter_names, exercise, planned)
+        if material.is_hidden:
+            _deduct_changed_argument(runs, material.plan.answering(material.reference), parameter_names)
         passed = [run for run in runs if run.outcome.share]
         errors = _repeat_first_calls(exercise, {run.outcome.test: run.first_call for run in passed if run.first_call})
         wrong = [run.first_reply for run in runs if isinstance(run.outcome.error, Mismatch) and run.first_reply]
@@ -138,6 +141,17 @@ def attempt(
         non_deterministic,
         substituted,
     )
+
+
+def _deduct_changed_argument(runs: Sequence[_TestRun], right: Answering, parameter_names: ParameterNames) -> None:
+    """If no test has failed for a changed argument, the cheapest one fails of those whose calls change one."""
+    if any(getattr(run.outcome.error, "reason", "") == CHANGED_ARGUMENT for run in runs):
+        return
+    found = [(run, changed_argument(run.calls, right)) for run in runs if run.outcome.share]
+    changing = [(run, *change) for run, change in found if change is not None]
+    if changing:
+        run, call, error = min(changing, key=lambda one: one[0].outcome.test.weight)
+        run.outcome = replace(run.outcome, error=error, call=as_written(call, parameter_names), kept=0.0)
 
 
 def _with_error(outcome: Outcome, error: Exception | None) -> Outcome:
