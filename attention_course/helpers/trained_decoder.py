@@ -167,7 +167,7 @@ def _ready_made(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> tuple[np.ndarray
         for t in range(Q.shape[1]):
             asked = np.einsum("hd,hsd->hs", Q[:, t], K[:, : t + 1]) / math.sqrt(Q.shape[2])
             weights[:, t, : t + 1] = np.exp(asked - np.logaddexp.reduce(asked, axis=-1, keepdims=True))
-        return weights @ V, weights
+        return np.einsum("hts,hsd->htd", weights, V), weights
     return attend(*map(torch.from_numpy, (Q, K, V)))
 
 

@@ -199,7 +199,9 @@ def test_slip_in_the_notebook_is_reported_with_its_cell(course, problems, monkey
 def test_slip_in_course_settings_is_reported_in_one_line(course):
     (course.folder / "course.toml").write_text('[nmes]\nnp = "numpy"\n')
     assert command(course, "dev", "check") == (
-        2, "autograder: means_course/course.toml: there is no 'nmes'; it may have names, early, ready_made, words",
+        2,
+        "autograder: means_course/course.toml: there is no 'nmes'; it may have names, early, ready_made, words, "
+        "contact, help",
     )  # fmt: skip
 
 
