@@ -97,6 +97,7 @@ def run_on_gradescope(root, notebook=None, **others):
     return json.loads((root / "results" / "results.json").read_text())
 
 
+@pytest.mark.catalogue
 def test_gradescope_bundle_of_an_installed_kit_grades(course, tmp_path):
     site, path = tmp_path / "site-packages", tmp_path / "a1.zip"
     copy_kit(site)

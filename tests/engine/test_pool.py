@@ -101,6 +101,7 @@ def test_only_what_changed_is_graded_again(course):
     assert "3 graded, 1 could" in graded("--force")
 
 
+@pytest.mark.catalogue
 def test_slow_submission_is_named_while_it_runs(course, monkeypatch):
     monkeypatch.setattr(pool, "LONG", 1.5)
     submit(course, "bob", {EXERCISE: "import time\ntime.sleep(4)"})

@@ -203,6 +203,7 @@ def test_edit_after_the_release_changes_no_mark(handed_out, before, tmp_path, st
         assert state(course) == right
 
 
+@pytest.mark.catalogue
 def test_edit_that_nobody_remembers_keeps_the_marks(before, tmp_path):
     """Such as one by hand in both folders: then another file would be graded, and that is for a person to decide."""
     course = Course(shutil.copytree(before[0].root, tmp_path / "course"))

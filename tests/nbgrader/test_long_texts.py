@@ -200,6 +200,7 @@ def check_cost(found: Graded, seconds: float, megabytes: float) -> None:
     assert {name: took for name, took in found.megabytes.items() if took > megabytes} == {}
 
 
+@pytest.mark.catalogue
 def test_long_text_is_graded_quickly(tmp_path):
     some = graded(tmp_path, SELECTED, SMALL)
     check_marks(some)

@@ -107,7 +107,7 @@ def test_two_submissions_of_one_student_in_a_file_are_refused(tmp_path):
         read_marks([tmp_path / "marks.json"])
 
 
-@pytest.mark.slow
+@pytest.mark.catalogue
 def test_course_in_a_folder_with_brackets_works(tmp_path, monkeypatch):
     """pytest takes `[1]` for a test's parameters, and nbgrader takes it for a pattern."""
     course = small_course(tmp_path / "Term [1]" / "c [a-z]::d", students=("ada", "[ab]"))
