@@ -49,12 +49,13 @@ class TestTransformerDecoder:
     SIZES = (11, 12, 3, 48, 2, 9)  # vocab_size, d_model, num_heads, d_ff, num_layers, max_length
     IDS = np.array([[3, 7, 0, 6, 7, 2], [5, 1, 9, 4, 0, 8]])  # (2, 6); the last word of the vocabulary is asked once
     # A seed, sizes, texts and tokens. The first also runs in `train()`, the third has no padding
+    # d_ff is never d_model: where layers have other names, their shapes tell which is which
     REAL = (
         (1310, (19, 96, 3, 7, 1, 70), (1, 69)),
         (1410, (64, 15, 5, 5, 1, 16), (2, 16)),
         (1510, (33, 32, 8, 16, 4, 72), (2, 70)),
         (1610, (301, 4, 2, 3, 12, 9), (1, 8)),
-        (1810, (5, 2, 1, 2, 1, 257), (1, 257)),
+        (1810, (5, 2, 1, 3, 1, 257), (1, 257)),
     )
     # Nothing but positions: attention would take too much memory for so many
     MANY_PLACES = (5, 4, 1, 3, 0, 5003)
