@@ -203,7 +203,8 @@ def say_little(answers: Sequence[Answer]) -> bool:
     if not any(a.dtype.kind == "f" for a in found):  # a mask has few numbers anyway
         return False
     finite = np.concatenate([a[np.isfinite(a)].astype(float) for a in found])
-    return not finite.any() or (any(np.isnan(a).any() for a in found) and len(np.unique(finite)) < ENOUGH_NUMBERS)
+    are_zeros = not finite.any() and not any(np.isinf(a).any() for a in found)
+    return are_zeros or (any(np.isnan(a).any() for a in found) and len(np.unique(finite)) < ENOUGH_NUMBERS)
 
 
 def _on_ordinary_input(compared: Compared) -> Finding | None:
