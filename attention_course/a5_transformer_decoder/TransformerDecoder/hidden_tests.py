@@ -55,7 +55,7 @@ class TestTransformerDecoder:
         (1410, (64, 15, 5, 5, 1, 16), (2, 16)),
         (1510, (33, 32, 8, 16, 4, 72), (2, 70)),
         (1610, (301, 4, 2, 3, 12, 9), (1, 8)),
-        (1810, (5, 2, 1, 3, 1, 257), (1, 257)),
+        (1810, (5, 2, 1, 1, 1, 257), (1, 257)),
     )
     # Nothing but positions: attention would take too much memory for so many
     MANY_PLACES = (5, 4, 1, 3, 0, 5003)
