@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 
 from autograder.course.assignments import CONFIG, Course
@@ -32,6 +33,9 @@ os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PAT
 os.environ["OMP_NUM_THREADS"] = "1"
 # With Python's default thresholds, garbage collection took a tenth of the processor time.
 gc.set_threshold(20_000, 10, 10)
+# No example has to be quick: on a busy machine one may take a hundred times as long.
+hypothesis.settings.register_profile("any-speed", deadline=None)
+hypothesis.settings.load_profile("any-speed")
 # Background jobs ignore SIGINT, and child processes would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
