@@ -583,7 +583,7 @@ class TransformerDecoder(nn.Module):
 # that tell come after the name, 13, 7 and 16 of 1,914 names were wrong; where they come before it, 2, 6 and 2 of 505. Together that is 0.6 % and 0.7 %:
 # no difference. The name alone cannot know, but the separator finds out nearly always.
 #
-# The first of the three alone, with 0.7 % and 0.4 %, would have "shown" what we expected. So count over several models, above all if you like the result.
+# Taken by itself, the first of the three, with 0.7 % and 0.4 %, would have "shown" what we expected. So count over several models, above all if you like the result.
 
 # %% [markdown]
 # Now an article with two pieces of news. The corpus has none of that kind. **Predict first:** which of the two will the model tell?

@@ -55,7 +55,7 @@ from attention_course import check, grading, heatmap, hint
 # In assignment 5 a position was a row of sines and cosines, *added* to a word. And you saw there: $PE_{pos + k}$ is
 # $PE_{pos}$, **rotated**, by the same matrix for every $pos$. *Rotary positions* ([Su et al. 2021](https://arxiv.org/abs/2104.09864),
 # section 3.2) keep the rotation and drop the addition. Each query and each key is turned by an angle that grows with its
-# position; values are left alone. (*Turn* and *rotate* mean the same in this notebook.)
+# position; values stay as they are. (*Turn* and *rotate* mean the same in this notebook.)
 #
 # Why that is enough: a dot product depends on the angle *between* two vectors. Turn a query at position $m$ by $m\,\theta$ and
 # a key at position $n$ by $n\,\theta$, and the angle between them changes by $(m - n)\,\theta$. So a score depends on **how far

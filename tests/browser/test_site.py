@@ -5,15 +5,12 @@ The generated pages about the course have only one assignment here, because all 
 
 from __future__ import annotations
 
-import functools
 import itertools
 import json
 import re
 import shutil
 import subprocess
 import sys
-import threading
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -22,6 +19,7 @@ from autograder.testing.catalogue import read_catalogue
 from tests.conftest import ROOT
 from tests.helpers.accessible import VIEWS, violations_of
 from tests.helpers.in_process import ASSIGNMENTS, judged_mistake
+from tests.helpers.pyodide import served
 
 pytestmark = pytest.mark.slow
 PAGES = ("README.md", "CONTRIBUTING.md", "RELEASING.md", "CHANGELOG.md")
@@ -73,14 +71,11 @@ def test_pages_load_nothing_from_other_servers(site):
         assert fetched == [], page.name
 
 
-@pytest.fixture
-def served(site):
+@pytest.fixture(name="served")
+def served_site(site):
     """The address of a server for the site."""
-    handler = functools.partial(SimpleHTTPRequestHandler, directory=str(site))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    with served(site) as address:
+        yield address
 
 
 @pytest.mark.parametrize("selected", [SELECTED, pytest.param((), marks=pytest.mark.catalogue)], ids=["some", "all"])

@@ -61,11 +61,17 @@ def test_check_and_marks_agree_on_all_answers(assignment: Assignment) -> None:
 
 
 if __name__ == "__main__":
-    wanted, *exercises = sys.argv[1:]
-    chosen = next(one for one in ASSIGNMENTS if one.name.startswith(wanted))
-    every = [one for one in answers(chosen) if not exercises or one[1] in exercises]
+    wanted, exercises = "".join(sys.argv[1:2]), sys.argv[2:]
+    every = [
+        (assignment, one)
+        for assignment in ASSIGNMENTS
+        if assignment.name.startswith(wanted)
+        for one in answers(assignment)
+        if not exercises or one[1] in exercises
+    ]
     count = 0
-    for line in broken_promises(chosen, every):
-        count += 1
-        print(line, flush=True)
+    for assignment in dict.fromkeys(assignment for assignment, _ in every):
+        for line in broken_promises(assignment, [one for of, one in every if of is assignment]):
+            count += 1
+            print(line, flush=True)
     print(f"{count} of {len(every)} answers break a promise")
