@@ -52,7 +52,7 @@ from autograder.worker.worker import Worker, one_worker
 from cellcage.protocol.calls import Failure, NoAnswer
 
 FIRST = "Fix this first."
-KNOWN_MARKS = {"exercise", "weight", "parametrize", "about_time"}
+KNOWN_MARKS = {"exercise", "weight", "parametrize", "about_time", "last_digits"}
 SUITE_SECONDS = 60.0  # on the clock, for the tests of one exercise or mistake; a single call has its own limit
 MISTAKES = 2  # known mistakes, at least, of an exercise: with fewer, what its tests accept is unknown
 SLIPS = ("NameError", "ImportError", "ModuleNotFoundError")  # of an author: no wrong answer

@@ -5,6 +5,7 @@ sentence a student reads). Tests take `student` and `reference`, and what `@pyte
 
     @pytest.mark.weight(2)          the test's share of the exercise's points, by default 1
     @pytest.mark.about_time("...")  the question to a student whose code is too slow
+    @pytest.mark.last_digits        it looks at last digits, so it runs although answers differ only in rounding
 """
 
 from __future__ import annotations

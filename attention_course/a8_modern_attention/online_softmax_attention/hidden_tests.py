@@ -74,6 +74,7 @@ class TestOnlineSoftmaxAttention:
             expect.finite(output, "What is the largest score so far, before the first block and after it?", "output")
 
     @pytest.mark.weight(0.15)
+    @pytest.mark.last_digits
     def test_no_table(self, student):
         """The scores of all keys are at no time in memory: 256 queries, 8,700 keys in blocks of 256; nor is a row."""
         self.looks_like_an_attempt(student)
