@@ -17,7 +17,7 @@ from sandboxes import BACKENDS, all_backends
 from cellcage.calling.perform import perform
 from cellcage.notebook import CallFailed
 from cellcage.notebook_calls import FirstCells, NoQuestions, read
-from cellcage.protocol.calls import Call, Failure, Kind, Proxy, Reply, Why
+from cellcage.protocol.calls import Call, Failure, Kind, NoAnswer, Proxy, Reply, Why
 from cellcage.values.core.objects import Form, Other, Record
 
 
@@ -212,6 +212,31 @@ def test_call_that_is_too_slow_while_watched_closely_has_its_full_time_without(s
         stopped, again = (read(next(calls.ask([(Call("f", [1.0]), None)], closely))) for closely in ((0,), ()))
     assert stopped.why is Why.TOO_SLOW
     assert again.value == 1.0
+
+
+@all_backends
+def test_only_a_call_that_imports_gets_the_time_for_imports(sandbox):
+    code = """
+        import os, sys, time
+        with open("large.py", "w") as file:
+            file.write("import time\\nwhile time.process_time() < time.until: pass\\n")
+        sys.path.insert(0, os.getcwd())
+        def loop():
+            while True:
+                try: sum(range(100))
+                except BaseException: pass
+        def late():
+            time.until = time.process_time() + 1
+            import large
+            return 5
+    """
+    with sandbox.open(code, call_seconds=0.4, import_seconds=8) as notebook:
+        began = time.monotonic()
+        with contextlib.closing(notebook.begin(group="loop")) as calls:
+            answer = read(next(calls.ask([(Call("loop"), None)])))
+        assert answer == NoAnswer(Why.TOO_SLOW, "no answer after 0.4 seconds of computing")
+        assert time.monotonic() - began < 8
+        assert notebook.call("late") == 5
 
 
 @all_backends

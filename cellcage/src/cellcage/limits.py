@@ -26,9 +26,11 @@ class Limits:
     cell_seconds_again: float = 2.0
     # Code that plots and trains a little in several cells still gets through.
     cells_seconds: float = 60.0
-    # An ordinary call takes about a millisecond. A first call may import a large library: `torch._dynamo` takes 2.3 s,
-    # and half as long again where two programs share a core.
-    call_seconds: float = 4.0
+    # An ordinary call takes about a millisecond, and the slowest right answer that we know of half a second.
+    call_seconds: float = 2.0
+    # On top, if a call imports a large library: `torch._dynamo` takes 2.3 s, and half as long again where two programs
+    # share a core. Loops within a library's own code get this time, too.
+    import_seconds: float = 2.0
     # After a call of the same group that was stopped: still three hundred times what honest work needs. No call gets
     # less than twice what the slowest answered one took.
     call_seconds_again: float = 0.3
@@ -36,7 +38,7 @@ class Limits:
     call_seconds_at_last: float = 0.05
     # How long a call may be idle, as in `time.sleep`. Then it is made once more, so it takes twice as long in all.
     idle_seconds: float = 2.0
-    # Calls of a looping group take 4 s, then 0.3 s, then 0.05 s each. A whole looping notebook must still end.
+    # Calls of a looping group take 2 s, then 0.3 s, then 0.05 s each. A whole looping notebook must still end.
     total_seconds: float = 180.0
     # A call or a cell is stopped after this many times its CPU seconds on the clock, whatever it did meanwhile: ten,
     # because a machine may have ten programs that want each core.

@@ -24,6 +24,7 @@ from cellcage.protocol.calls import (
     answer_of,
     call_of,
 )  # fmt: skip
+from cellcage.protocol.ending import ENDLESS
 from cellcage.protocol.messages import Calls, Question
 
 if TYPE_CHECKING:
@@ -199,16 +200,18 @@ class NotebookCalls:
                 computed = 0.0
                 while (got := self._receive(limit, allowance)).startswith(QUESTION):
                     computed += self._answer(got, limit)
-                    if computed > seconds:
+                    if computed > min(seconds, notebook.limits.call_seconds):
                         raise frames.Deadline(computed=True)
                 if self._first_cells is None:
                     notebook.slowest = max(notebook.slowest, time.monotonic() - self._began)
                 yield (self._too_much_memory(call) if measured else None) or got
                 seconds, self._began = self._patience(), time.monotonic()
                 limit = self._limit(seconds)
-        except frames.Deadline as stop:
-            if not stop.computed:
+        except (frames.Deadline, frames.Closed) as stop:
+            ends_itself = isinstance(stop, frames.Closed) and notebook.ending().exit_code == ENDLESS
+            if not (ends_itself or (isinstance(stop, frames.Deadline) and stop.computed)):
                 raise
+            seconds = min(seconds, notebook.limits.call_seconds)
             if not is_watched:  # else it may only have been slow because of the watch
                 self._loops()
             yield self._lost(Why.TOO_SLOW, f"no answer after {seconds:g} second{'s' * (seconds != 1)} of computing")
@@ -229,10 +232,11 @@ class NotebookCalls:
         limits = self._notebook.limits
         if self._first_cells:
             return self._first_cells.seconds
+        most = limits.call_seconds + limits.import_seconds
         if not self._stopped:
-            return limits.call_seconds
+            return most
         less = limits.call_seconds_at_last if self._stopped >= MAX_STOPPED else limits.call_seconds_again
-        return min(max(less, 2 * self._notebook.slowest), limits.call_seconds)
+        return min(max(less, 2 * self._notebook.slowest), most)
 
     def _limit(self, seconds: float) -> TimeLimit:
         notebook = self._notebook

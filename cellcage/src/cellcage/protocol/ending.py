@@ -16,6 +16,7 @@ import msgspec
 # Exit code of a process in which the machine ran short of something that it needs. Any other error in our
 # code counts as the untrusted code's own: it runs in the same process, where that code can change it.
 MACHINE_SHORT = 121
+ENDLESS = 122  # exit code of a call process that stopped its call, see `Limits.call_seconds`
 SIGKILL, SIGTERM = 9, 15  # the same on every Linux; on Windows, where only checks run, `signal` lacks SIGKILL
 END_SECONDS = 1.0  # a socket closes before its process can be waited for: a moment, under load perhaps 0.1 s
 
