@@ -30,7 +30,7 @@ CEILINGS = {
     "modules that name assert cells": (13, 13),
     "names for “it did not go on”": (12, 8),
     "lines of the engine": (25521, 20500),
-    "lines of cellcage": (7935, 7300),
+    "lines of cellcage": (7937, 7300),
     "imports in the engine's code, %": (13.7, 10),
 }
 

@@ -115,6 +115,7 @@ class NotebookCalls:
         # Calls that were stopped for their time.
         self._stopped = 1 if not group or group in notebook.looping else 0
         limits = notebook.limits
+        self._most = limits.call_seconds + limits.import_seconds
         self._allowance = frames.Allowance(limits.reply, limits.reply) if first_cells else notebook.allowance
         self._began = 0.0  # when the present call began, by `time.monotonic`
         self._waits = False  # a call was stopped by the clock twice: the code waits for something by itself
@@ -212,7 +213,9 @@ class NotebookCalls:
             if not (ends_itself or (isinstance(stop, frames.Deadline) and stop.computed)):
                 raise
             seconds = min(seconds, notebook.limits.call_seconds)
-            if not is_watched:  # else it may only have been slow because of the watch
+            if is_watched:  # it may only have been slow because of the watch, which at least doubles the time
+                self._most = notebook.limits.call_seconds / 2
+            else:
                 self._loops()
             yield self._lost(Why.TOO_SLOW, f"no answer after {seconds:g} second{'s' * (seconds != 1)} of computing")
         except frames.WireError as error:
@@ -232,11 +235,10 @@ class NotebookCalls:
         limits = self._notebook.limits
         if self._first_cells:
             return self._first_cells.seconds
-        most = limits.call_seconds + limits.import_seconds
         if not self._stopped:
-            return most
+            return self._most
         less = limits.call_seconds_at_last if self._stopped >= MAX_STOPPED else limits.call_seconds_again
-        return min(max(less, 2 * self._notebook.slowest), most)
+        return min(max(less, 2 * self._notebook.slowest), self._most)
 
     def _limit(self, seconds: float) -> TimeLimit:
         notebook = self._notebook
