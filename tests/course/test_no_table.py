@@ -6,11 +6,13 @@ import inspect
 import textwrap
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from autograder.judge.judging import judge
 from tests.helpers.accepted import CASES
-from tests.helpers.in_process import COURSE, exercise_of, material
+from tests.helpers.in_process import COURSE, exercise_of, judged_alone, material
+from tests.helpers.wrong_code import wrong_code_of
 
 A8 = COURSE.assignment("a8_modern_attention")
 NAME = "online_softmax_attention"
@@ -63,3 +65,22 @@ def test_score_matrix_costs_only_the_memory_test(sandbox, lines):
 @pytest.mark.parametrize("code", WITHOUT.values(), ids=WITHOUT)
 def test_code_without_score_matrix_gets_full_marks(sandbox, code):
     assert failed(sandbox, code) == []
+
+
+def test_table_from_before_the_call_costs_marks_and_other_rounding_costs_none():
+    """Both differ from the model answer in last digits only. The test of memory runs nevertheless (`last_digits`)."""
+
+    def score(code):
+        result = judged_alone(A8, exercise_of(A8, NAME), code, names_causes=False)
+        return result.score / result.max_score
+
+    (table,) = [one.made(A8) for one in wrong_code_of(A8, "author") if one.words == "table-in-memory"]
+    by_blocks = next(
+        answer.code for _, answer in CASES if (answer.exercise, answer.name) == (NAME, "log-sum-exp of each block")
+    )
+    args = *(np.random.default_rng(seed).normal(size=(40, 4)) for seed in (0, 1, 2)), 16
+    right = vars(A8.reference())[NAME](*args)
+    for code in (table, by_blocks):
+        assert np.allclose(code(*args), right, rtol=1e-12) and not np.array_equal(code(*args), right)
+    assert score(table) <= 0.95
+    assert score(by_blocks) == 1.0
