@@ -179,7 +179,7 @@ class TestTranslationTest:
             if not isinstance(answer, bool | np.bool_):
                 expect.fail(f"returned {expect.kind_of(answer)}, not True or False.")
 
-    @pytest.mark.weight(0.75)
+    @pytest.mark.weight(0.7)
     def test_values(self, student):
         """Layers that do the same at every place pass, layers that depend on the place do not."""
         hint = "Row i of X becomes row i + shift. Which rows of the two outputs belong together?"
@@ -263,7 +263,7 @@ class TestTranslationTest:
         ]
         self.verdicts(student, cases, hint)
 
-    @pytest.mark.weight(0.35)
+    @pytest.mark.weight(0.4)
     def test_this_shift(self, student):
         """A layer that treats even and odd rows differently passes an even shift, and not an odd one."""
         hint = "Is it this shift that is put to the test, and no other?"

@@ -86,7 +86,7 @@ def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
     return tuple(np.zeros(part.shape) + part for part in _stepping()(x, K, V, W_Q, W_K, W_V, W_O, num_heads))
 
 
-@mistake("axis-counted-from-the-front", hint="Which axis of K counts words? Do you read the position from that one?")
+@mistake("position-from-another-axis", hint="Which axis of K counts words? Do you read the position from that one?")
 def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
     place = 0 if K is None else len(K)
     return _stepping(lambda S: place, lambda S: place)(x, K, V, W_Q, W_K, W_V, W_O, num_heads)
