@@ -34,6 +34,7 @@ from autograder.errors import CourseError, MachineError
 from autograder.judge.explaining import ABOVE
 from autograder.judge.judging import judge
 from autograder.judge.material import Material
+from autograder.judge.rules import GRADING
 from autograder.report import ExerciseResult, Report
 from autograder.reports.heatmap import beside, differing, drawn_arrays
 from autograder.submission import NotebookFile, code_cells
@@ -294,7 +295,7 @@ def _tried(path: Path, assignment: Assignment, suite: Suite, mistake: Mistake) -
 
 def _accepted(assignment: Assignment, suite: Suite, mistake: Mistake) -> bool:
     """True if judging a mistake that passes all tests gives all points. It repeats calls, which may show kept state."""
-    result = result_of(assignment, Material(suite, vars(assignment.reference())), mistake)
+    result = result_of(assignment, Material(suite, vars(assignment.reference()), rules=GRADING), mistake)
     return result.score == result.max_score
 
 

@@ -12,6 +12,7 @@ from autograder.course.assignments import Assignment
 from autograder.course.content import Visible
 from autograder.diagnosis import visible_fingerprints
 from autograder.judge.material import Material
+from autograder.judge.rules import GRADING
 from autograder.reading import read_toml
 from autograder.student.check import judged
 from autograder.testing.catalogue import read_catalogue
@@ -44,7 +45,7 @@ def promises(assignment: Assignment) -> Promises:
     """
     reasons = not_shown(assignment)
     visible, suite = Visible(assignment.content.parent), Suite(assignment.suites)
-    material = Material(suite, vars(assignment.reference()))
+    material = Material(suite, vars(assignment.reference()), rules=GRADING)
     problems = list[Problem]()
     all_of, named = Counter[str](), Counter[str]()
     with_tests = {path.parent.name for path in assignment.visible if path.is_file()}

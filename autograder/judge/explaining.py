@@ -12,7 +12,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -22,8 +22,8 @@ from autograder.course.assignments import Exercise
 from autograder.diagnosis.naming import DROPOUT, NON_DETERMINISTIC, diagnose, say_little
 from autograder.diagnosis.relations import NAN, of_shown
 from autograder.diagnosis.visible_fingerprints import named
-from autograder.judge.attempt import Attempt
 from autograder.judge.material import Material
+from autograder.judge.rules.rule import Attempt
 from autograder.report import ExerciseResult, Finding, Picture, State, TestMessage, TestResult
 from autograder.testing.expect import Mismatch
 from autograder.testing.student_errors import BY_HAND, Missing, NotStarted, Stopped
@@ -38,6 +38,7 @@ AGAIN_SECONDS = 0.1  # an interruption may be swallowed, for example by a destru
 MAX_ERROR = 200  # characters of an exception's text
 
 Made = TypeVar("Made")
+Words = Callable[[Sequence[Outcome], bool], Sequence[str | TestMessage]]
 ABOVE = "For the reason given above."
 NO_MESSAGE = "This test failed."  # where its own message could not be produced
 SAME = "The same as above."  # for a visible test, whose own input is not repeated
@@ -138,21 +139,21 @@ def _explained(
 ) -> ExerciseResult:
     explaining.begin()
     exercise, best, result = one.exercise, one.best, bare_result(one.exercise, one.best)
+    words = _of_hidden_tests if material.reference else _of_visible_tests
     known = explaining.attempt("the diagnosis", lambda: _diagnose(material, exercise.name, best), None)
-    is_hidden = material.is_hidden
-    result = explaining.attempt("messages", lambda: as_result(exercise, best, known, is_hidden=is_hidden), result)
+    result = explaining.attempt("messages", lambda: as_result(exercise, best, known, words), result)
     # Code that was stopped would have to be stopped once more.
-    if best.started and not any(isinstance(outcome.error, Stopped) for outcome in best.outcomes):
+    if best.started and not any(isinstance(run.outcome.error, Stopped) for run in best.runs):
         result = structs.replace(result, picture=explaining.attempt("the picture", lambda: draw(one), None))
     return result.adding(*explaining.failed)
 
 
 def _diagnose(material: Material, exercise: str, best: Attempt) -> Finding | None:
-    wrong = [outcome.error for outcome in best.outcomes if outcome.error]
+    wrong = [run.outcome.error for run in best.runs if run.outcome.error]
     if all(isinstance(error, NotStarted | Missing) for error in wrong):
         return None
     if material.hypotheses is None:
-        return None if material.is_hidden else _diagnose_visible(material, exercise, best, wrong)
+        return None if material.reference else _diagnose_visible(material, exercise, best, wrong)
     known = diagnose(material.hypotheses, exercise, best.calls, material.relations)
     if known is None and best.corrected:
         known = diagnose(material.hypotheses, exercise, best.corrected, material.relations)
@@ -190,39 +191,28 @@ def _diagnose_visible(
 
 def bare_result(exercise: Exercise, best: Attempt) -> ExerciseResult:
     """The marks of an exercise without any explanation."""
-    outcomes = _counted(exercise, best)
+    outcomes = best.outcomes
     return _result(exercise, best, [NO_MESSAGE if outcome.error else "" for outcome in outcomes], None)
 
 
-def as_result(exercise: Exercise, best: Attempt, known: Finding | None, *, is_hidden: bool) -> ExerciseResult:
-    """The result of an exercise, judged by hidden or by visible tests."""
-    outcomes = _counted(exercise, best)
+def as_result(exercise: Exercise, best: Attempt, known: Finding | None, words: Words) -> ExerciseResult:
+    """The result of an exercise. words: makes the messages of hidden or of visible tests"""
+    outcomes = best.outcomes
     # The hint of a known mistake is the question, and tests ask none of their own.
     asks = known is None or not known.hint or not known.is_certain
-    messages = _of_hidden_tests(outcomes, asks) if is_hidden else _of_visible_tests(outcomes, asks)
-    return _result(exercise, best, messages, known)
-
-
-def _counted(exercise: Exercise, best: Attempt) -> Sequence[Outcome]:
-    """The outcomes that count. A call of a ready-made function costs the whole exercise.
-
-    What the other tests saw was not the student's work, either.
-    """
-    if not best.ready_made:
-        return best.outcomes
-    return [replace(outcome, error=best.ready_made, call=exercise.name, kept=0.0) for outcome in best.outcomes]
+    return _result(exercise, best, words(outcomes, asks), known)
 
 
 def _result(
     exercise: Exercise, best: Attempt, messages: Sequence[str | TestMessage], known: Finding | None
 ) -> ExerciseResult:
-    outcomes = _counted(exercise, best)
+    outcomes = best.outcomes
     points = shares([outcome.test.weight for outcome in outcomes], exercise.points)
     return ExerciseResult(
         exercise.name,
         tuple(map(_as_test_result, outcomes, points, messages)),
         exercise.points,
-        best.started or best.ready_made is not None,
+        best.started,
         tuple(sorted(best.asked)),
         findings=(known,) if known else (),
     )

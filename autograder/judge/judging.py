@@ -9,12 +9,12 @@ from dataclasses import replace
 from typing import Any
 
 from autograder.course.assignments import Exercise
-from autograder.judge.attempt import Attempt, JudgedNames, attempt
-from autograder.judge.exercise_calls import ask_one, ask_together, is_too_slow
+from autograder.judge.attempt import JudgedNames, attempt
 from autograder.judge.explaining import Explaining, Judged, explain
 from autograder.judge.material import Material
 from autograder.judge.notebook import JudgedNotebook
 from autograder.judge.picture import drawing
+from autograder.judge.rules.rule import Attempt, ask_one, ask_together, is_too_slow
 from autograder.report import ExerciseResult
 from autograder.testing.call_text import ParameterNames
 from autograder.testing.callbacks import Questions, parameter_names

@@ -15,6 +15,8 @@ from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.diagnosis.repair.cell import ParsedCell
 from autograder.diagnosis.visible_fingerprints import VisibleNames
 from autograder.errors import CourseError
+from autograder.judge.rules import CHECK, GRADING
+from autograder.judge.rules.rule import Rule
 from autograder.testing.catalogue import read_catalogue
 from autograder.testing.example import Example, example_in
 from autograder.testing.plan import Plan, record
@@ -27,6 +29,7 @@ class Material:
     """The material for judging an assignment.
 
     suite: hidden or visible tests
+    rules: judge the answers
     reference: the solution's names, empty if there is no solution here
     prerequisites: names from an earlier assignment, which are not judged here
     examples: what is drawn, by exercise
@@ -39,6 +42,7 @@ class Material:
     suite: Suite
     reference: Mapping[str, Any] = field(default_factory=dict)
     plan: Plan = field(default_factory=Plan)
+    rules: Sequence[type[Rule]] = CHECK
     hypotheses: Hypotheses | None = None
     prerequisites: tuple[str, ...] = ()
     examples: Mapping[str, Example] = field(default_factory=dict)
@@ -46,11 +50,6 @@ class Material:
     visible_names: VisibleNames = field(default_factory=dict)
     ready_made: Mapping[str, Sequence[str]] = field(default_factory=dict)
     sizes: Mapping[str, int] = field(default_factory=dict)
-
-    @property
-    def is_hidden(self) -> bool:
-        """True for hidden tests: only they come with a reference."""
-        return bool(self.reference)
 
 
 def material_of(assignment: Assignment, keeps: bool = True) -> Material:
@@ -75,6 +74,7 @@ def material_of(assignment: Assignment, keeps: bool = True) -> Material:
         suite,
         names,
         plan,
+        GRADING,
         hypotheses,
         assignment.prerequisites,
         examples,

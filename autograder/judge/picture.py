@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from autograder.judge.attempt import JudgedNames
-from autograder.judge.exercise_calls import ExerciseCalls, ask_one
 from autograder.judge.explaining import Judged
 from autograder.judge.material import Material
+from autograder.judge.rules.rule import ExerciseCalls, ask_one
 from autograder.report import Picture
 from autograder.testing.callbacks import Questions
 from autograder.testing.example import Example

@@ -17,10 +17,11 @@ from itertools import islice
 from autograder.course.assignments import Exercise
 from autograder.diagnosis.repair.cell import Edit, ParsedCell
 from autograder.diagnosis.repair.edits import ONLY_THE_LINE, QUESTIONS, edits, shortened
-from autograder.judge.attempt import Attempt, attempt
+from autograder.judge.attempt import attempt
 from autograder.judge.explaining import Judged
 from autograder.judge.material import Material
 from autograder.judge.notebook import JudgedNotebook
+from autograder.judge.rules.rule import Attempt
 from autograder.report import Finding
 from autograder.testing.callbacks import Questions
 from autograder.testing.cell_errors import defines

@@ -8,6 +8,7 @@ import pytest
 from autograder.course.assignments import Exercise
 from autograder.judge.judging import judge
 from autograder.judge.material import Material
+from autograder.judge.rules import GRADING
 from autograder.testing.local import Here
 from autograder.testing.plan import record
 from autograder.testing.suite import Suite
@@ -62,7 +63,7 @@ def suite(tmp_path):
 )
 def test_test_is_skipped_only_if_all_answers_equal_the_recorded_ones(suite, monkeypatch, answer, passed, ran):
     names = {"split": reference}
-    material = Material(suite, names, record(suite, names))
+    material = Material(suite, names, record(suite, names), GRADING)
     run, tests = suite.run, []
     monkeypatch.setattr(suite, "run", lambda test, *more: tests.append(test.name) or run(test, *more))
     (result,) = judge(material, Here({"split": answer}), [Exercise("split", 2.0)])
@@ -100,5 +101,7 @@ def shares(X):
 def test_last_digits_cost_nothing(tmp_path, answer, passes):
     (tmp_path / "test_shares.py").write_text(EXACT)
     names, suite = {"shares": shares}, Suite([tmp_path / "test_shares.py"])
-    (result,) = judge(Material(suite, names, record(suite, names)), Here({"shares": answer}), [Exercise("shares", 1.0)])
+    (result,) = judge(
+        Material(suite, names, record(suite, names), GRADING), Here({"shares": answer}), [Exercise("shares", 1.0)]
+    )
     assert (result.score == 1.0) == passes

@@ -12,6 +12,7 @@ from autograder.authoring.sample_class import hand_in
 from autograder.course.assignments import Exercise
 from autograder.judge.attempt import attempt
 from autograder.judge.material import Material
+from autograder.judge.rules import GRADING
 from autograder.testing import expect
 from autograder.testing.local import Here
 from autograder.testing.plan import record
@@ -87,7 +88,7 @@ def test_exception_text_is_hidden_after_calling_the_reference(tmp_path, calls):
     path.write_text(SUITE)
     names = {"mean": lambda x: sum(x) / len(x), "total": sum}
     suite = Suite([path])
-    material = Material(suite, names, record(suite, names))
+    material = Material(suite, names, record(suite, names), GRADING)
     answers = {"mean": mean, "total": None}
     attempted = attempt(material, Cells(answers), Exercise("mean", 1.0), lambda name: ("x",), ("total",))
     (outcome,) = attempted.outcomes

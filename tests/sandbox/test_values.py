@@ -12,6 +12,7 @@ import pytest
 from autograder.course.assignments import Exercise
 from autograder.judge.judging import judge
 from autograder.judge.material import Material
+from autograder.judge.rules import GRADING
 from autograder.testing.expect import kind_of
 from autograder.testing.functions import Functions
 from autograder.testing.local import Here, answering
@@ -141,7 +142,7 @@ def judged(tmp_path, make):
     path.write_text(SUITE)
     right = {"make": lambda radius: SimpleNamespace(radius=radius, name="circle", tags={"round"})}
     suite = Suite([path])
-    (result,) = judge(Material(suite, right), Here({"make": make}), [Exercise("make", 3.0)])
+    (result,) = judge(Material(suite, right, rules=GRADING), Here({"make": make}), [Exercise("make", 3.0)])
     return {test.name: test for test in result.tests}
 
 

@@ -16,12 +16,13 @@ from dataclasses import dataclass, replace
 
 from msgspec import structs
 
+from autograder.judge.rules.rule import Attempt, Rule, Setting, TestRun
 from autograder.testing.callbacks import passes_functions
 from autograder.testing.cases import alike
 from autograder.testing.containers import NUMBER, are_several, in_containers_of, in_place_of, order_in, slip_in
 from autograder.testing.expect import Mismatch
-from autograder.testing.functions import AnsweredCall, Answering, parts_of
-from autograder.testing.suite import Outcome
+from autograder.testing.functions import Answering, parts_of
+from autograder.testing.suite import Outcome, Test
 from cellcage.protocol.calls import Answer, Call, Gives, Reply
 
 KEPT = 0.8  # of a test's points
@@ -47,58 +48,72 @@ class Slip:
         return cls(text, value, any(alike(one, expected) for one in (value, *parts_of(value))))
 
 
-class InRightContainers:
-    """A student's answers in the containers of the reference's.
+class Containers(Rule):
+    """A student's answers in the containers of the reference's. See the base class.
 
-    given: the calls with the answers as they came
-    slip: the first container slip; None if there is none
+    slips: the first container slip of each test that met one
     """
 
-    def __init__(self, answers: Answering, right: Answering) -> None:
-        self._answers, self._right = answers, right
-        self.given: list[AnsweredCall] = []
-        self.slip: Slip | None = None
+    def __init__(self, setting: Setting) -> None:
+        super().__init__(setting)
+        self.slips: dict[Test, Slip] = {}
 
-    def __call__(self, call: Call) -> Answer:
-        """The answer to a call."""
-        answer = self._answers(call)
-        self.given.append(AnsweredCall(call, answer))
+    def after_call(self, test: Test, call: Call, answer: Answer, ask: Answering) -> Answer:
+        """The answer in the right container."""
         if not isinstance(answer, Reply) or call.build or call.gives is not Gives.VALUE:
             return answer
         if passes_functions(call) and _is_plain(answer.value):
             return answer  # the reference would call them, too, and a test may count their calls
-        expected = self._right(call)
+        expected = self.setting.right(call)
         if not isinstance(expected, Reply):
             return answer
         value = in_containers_of(expected.value, answer.value)
         if value is answer.value:
-            if self.slip is None and are_several(value, expected.value):
-                self.slip = Slip.of(in_place_of(value, expected.value), value, expected.value)
+            if test not in self.slips and are_several(value, expected.value):
+                self.slips[test] = Slip.of(in_place_of(value, expected.value), value, expected.value)
             return answer
         if call.seeds is not None:
-            answer = self._with_gradients(call, answer, expected)
-        if self.slip is None:
-            self.slip = Slip.of(slip_in(answer.value, expected.value), value, expected.value)
+            answer = _with_gradients(call, answer, expected, ask)
+        if test not in self.slips:
+            self.slips[test] = Slip.of(slip_in(answer.value, expected.value), value, expected.value)
         return structs.replace(answer, value=value)
 
-    def as_they_came(self, call: Call) -> Answer:
-        """The answer to a call in its own containers. It is None if there are several answers in place of one."""
-        answer = self._answers(call)
-        if not isinstance(answer, Reply) or call.build or call.gives is not Gives.VALUE:
-            return answer
-        expected = self._right(call)
-        several = isinstance(expected, Reply) and are_several(answer.value, expected.value)
-        return structs.replace(answer, value=None) if several else answer
+    def after_tests(self, attempt: Attempt) -> Attempt:
+        """A slip costs something if a test does not accept it. Then it costs the same share of all that met it."""
+        runs = [
+            replace(run, corrected=run.corrected or run.made) if run.test in self.slips else run for run in attempt.runs
+        ]
+        slipped = [run for run in runs if run.test in self.slips and run.outcome.error is None]
+        is_accepted = all(self._passes_as_they_came(run) for run in slipped)
+        costs = {} if is_accepted else {run.test: with_cost(run.outcome, self.slips[run.test]) for run in slipped}
+        return replace(attempt, runs=runs).with_outcomes(costs)
 
-    def _with_gradients(self, call: Call, answer: Reply, expected: Reply) -> Reply:
-        """The reply with each seed at the value that it is for. In a dict, the values may stand in another order."""
-        parts = expected.value if isinstance(expected.value, tuple | list) else [expected.value]
-        order = order_in(parts, answer.value) if isinstance(answer.value, dict) else []
-        if order == sorted(order) or call.seeds is None:
-            return answer
-        seeds = [call.seeds[order.index(place)] for place in range(len(order))]
-        again = self._answers(structs.replace(call, seeds=seeds))
-        return again if isinstance(again, Reply) else answer
+    def _passes_as_they_came(self, run: TestRun) -> bool:
+        """Whether a test passes on the answers in their own containers."""
+        ask, rerun = run.as_they_came, run.rerun
+        assert ask is not None and rerun is not None
+
+        def answers(call: Call) -> Answer:
+            """None if there are several answers in place of one."""
+            answer = ask(call)
+            if not isinstance(answer, Reply) or call.build or call.gives is not Gives.VALUE:
+                return answer
+            expected = self.setting.right(call)
+            several = isinstance(expected, Reply) and are_several(answer.value, expected.value)
+            return structs.replace(answer, value=None) if several else answer
+
+        return rerun(answers)[0].error is None
+
+
+def _with_gradients(call: Call, answer: Reply, expected: Reply, ask: Answering) -> Reply:
+    """The reply with each seed at the value that it is for. In a dict, the values may stand in another order."""
+    parts = expected.value if isinstance(expected.value, tuple | list) else [expected.value]
+    order = order_in(parts, answer.value) if isinstance(answer.value, dict) else []
+    if order == sorted(order) or call.seeds is None:
+        return answer
+    seeds = [call.seeds[order.index(place)] for place in range(len(order))]
+    again = ask(structs.replace(call, seeds=seeds))
+    return again if isinstance(again, Reply) else answer
 
 
 def _is_plain(value: object) -> bool:

@@ -8,7 +8,10 @@ reference does not cannot get full marks. If no test catches this, the one of lo
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
+from autograder.judge.rules.rule import Attempt, Rule
+from autograder.testing.call_text import as_written
 from autograder.testing.expect import CHANGED_ARGUMENT, Mismatch
 from autograder.testing.functions import AnsweredCall, Answering
 from autograder.testing.values.core.comparing import change_of
@@ -17,7 +20,23 @@ from cellcage.protocol.calls import Call, Reply
 ADVICE = "Which line writes into an argument, or sets its shape or dtype?"
 
 
-def changed_argument(calls: Iterable[object], right: Answering) -> tuple[Call, Mismatch] | None:
+class ChangedArguments(Rule):
+    """See the module."""
+
+    def after_tests(self, attempt: Attempt) -> Attempt:
+        """If no test has failed for a changed argument, the cheapest one fails of those whose calls change one."""
+        if any(getattr(run.outcome.error, "reason", "") == CHANGED_ARGUMENT for run in attempt.runs):
+            return attempt
+        passed = [run for run in attempt.runs if run.outcome.share]
+        changing = [(run, *found) for run in passed if (found := _changed(run.calls, self.setting.right))]
+        if not changing:
+            return attempt
+        run, call, error = min(changing, key=lambda one: one[0].test.weight)
+        written = as_written(call, self.setting.parameter_names)
+        return attempt.with_outcomes({run.test: replace(run.outcome, error=error, call=written, kept=0.0)})
+
+
+def _changed(calls: Iterable[object], right: Answering) -> tuple[Call, Mismatch] | None:
     """The first of these calls that changes an argument that the reference does not change, with the message."""
     for one in calls:
         if isinstance(one, AnsweredCall) and (text := _change(one, right)):

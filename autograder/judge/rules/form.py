@@ -6,7 +6,7 @@ fails. Further tests fail until the share in `FormatError` is used up. All other
 - `FORM`: the parts of a tuple in another order. The arrays of the answer are matched by shape to those of the
   reference's answer, in the reference's order. A missing array becomes an array of NaN. We do not correct an answer
   with too many values, because we cannot tell which of them the student means. (A list or a dict in place of a tuple is
-  a container slip, see `container_slips`.)
+  a container slip, see `containers`.)
 - `VIEW`: a `.view` of numbers that are not contiguous in memory. It continues as `.reshape`, as PyTorch's own message
   advises.
 - `DROPOUT`: a dropout is on and should be off. The call is made once more without it.
@@ -18,7 +18,7 @@ fails. Further tests fail until the share in `FormatError` is used up. All other
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 from msgspec import structs
 
+from autograder.judge.rules.rule import Attempt, Rerun, Rule, Setting, TestRun
 from autograder.testing.expect import Mismatch
 from autograder.testing.functions import AnsweredCall, Answering, parts_of
 from autograder.testing.student_errors import Missing, NotStarted, ReadyMade, Stopped
@@ -33,7 +34,6 @@ from autograder.testing.suite import Outcome
 from cellcage.protocol.calls import Answer, Call, Failure, Gives, Reply
 from cellcage.values.pytorch.tensors import is_tensor
 
-Rerun = Callable[[Answering], tuple[Outcome, Sequence[AnsweredCall]]]  # runs a test once more, on these answers
 Places = list[int | None]  # for each expected array, the index of the returned one
 PYTORCH_ON_VIEWS = "view size is not compatible"
 NOTHING_TO_JUDGE = (NotStarted, Missing, Stopped, ReadyMade)
@@ -67,45 +67,40 @@ class Fill(Enum):
     REFERENCE_ALONE = "the reference's value, and in place of the returned parts a value that no test accepts"
 
 
-class Deductions:
-    """What format errors have cost so far in the tests of one exercise.
+class Form(Rule):
+    """What format errors have cost so far in the tests of one exercise. See the base class."""
 
-    right: the reference's answers
-    total: the sum of the tests' weights
-    """
-
-    def __init__(self, right: Answering, total: float) -> None:
-        self._right, self._total = right, total
+    def __init__(self, setting: Setting) -> None:
+        super().__init__(setting)
+        self._total = sum(test.weight for test in setting.tests)
         self._lost = 0.0  # weights of tests that failed for a format error
         self._some_part_is_right = False  # a test has passed with NaN for a missing part
 
-    def judge(
-        self, outcome: Outcome, calls: Sequence[AnsweredCall], answers: Answering, rerun: Rerun
-    ) -> tuple[Outcome, Sequence[AnsweredCall]]:
-        """A test's final outcome, and its calls with corrected answers if it was judged by those.
+    def after_tests(self, attempt: Attempt) -> Attempt:
+        """Judge tests with a format error by corrected answers, as far as that is due."""
+        return replace(attempt, runs=[self._judged(run) for run in attempt.runs])
 
-        outcome, calls: of the test when it ran on the student's own `answers`
-        """
-        unchanged, test = (outcome, ()), outcome.test
-        if outcome.error is None or isinstance(outcome.error, NOTHING_TO_JUDGE):
-            return unchanged
-        found = next((found for one in calls if (found := _format_error(one, self._right))), None)
+    def _judged(self, run: TestRun) -> TestRun:
+        outcome, answers, rerun, weight = run.outcome, run.answers, run.rerun, run.test.weight
+        if outcome.error is None or isinstance(outcome.error, NOTHING_TO_JUDGE) or answers is None or rerun is None:
+            return run
+        found = next((found for one in run.made if (found := _format_error(one, self.setting.right))), None)
         if found is None:
-            return unchanged
-        if self._lost == 0 or self._has_room(test.weight, found.share):
-            self._lost += test.weight
-            return (replace(outcome, error=Mismatch(found.message)), ()) if found.message else unchanged
-        corrected = _Corrected(answers, self._right, Fill.NAN)
-        corrected_outcome, corrected_calls = rerun(corrected)
+            return run
+        if self._lost == 0 or self._has_room(weight, found.share):
+            self._lost += weight
+            return replace(run, outcome=replace(outcome, error=Mismatch(found.message))) if found.message else run
+        corrected = _Corrected(answers, self.setting.right, Fill.NAN)
+        corrected_outcome, calls = rerun(corrected)
         if corrected_outcome.error is None or not corrected.is_filled:
             self._some_part_is_right = self._some_part_is_right or corrected.is_filled
-            return corrected_outcome, corrected_calls
+            return replace(run, outcome=corrected_outcome, corrected=calls)
         # The student reads that a part is missing, and nothing about the NaN in its place.
-        has_room = self._has_room(test.weight, MISSING.share if self._some_part_is_right else 1)
+        has_room = self._has_room(weight, MISSING.share if self._some_part_is_right else 1)
         if not has_room and self._passes_by_returned_parts(answers, rerun):
-            return Outcome(test, None), corrected_calls
-        self._lost += test.weight
-        return outcome, corrected_calls
+            return replace(run, outcome=Outcome(run.test, None), corrected=calls)
+        self._lost += weight
+        return replace(run, corrected=calls)
 
     def _has_room(self, weight: float, share: float) -> bool:
         """Whether one more test of this weight may fail without exceeding `share` of the points."""
@@ -113,8 +108,8 @@ class Deductions:
 
     def _passes_by_returned_parts(self, answers: Answering, rerun: Rerun) -> bool:
         """Whether the test passes with the missing part supplied, but not with any other returned parts."""
-        supplied, _ = rerun(_Corrected(answers, self._right, Fill.REFERENCE))
-        alone, _ = rerun(_Corrected(answers, self._right, Fill.REFERENCE_ALONE))
+        supplied, _ = rerun(_Corrected(answers, self.setting.right, Fill.REFERENCE))
+        alone, _ = rerun(_Corrected(answers, self.setting.right, Fill.REFERENCE_ALONE))
         return supplied.error is None and alone.error is not None
 
 
