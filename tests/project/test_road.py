@@ -14,9 +14,9 @@ from tools import features
 
 # What is reached, and the goal. A ceiling only goes down; raising one needs a reason in the commit's message.
 CEILINGS = {
-    "right a1, the engine: modules": (57, 38),
-    "wrong a1, the engine: modules": (65, 48),
-    "right a1: classes named, without loading": (128, 85),
+    "right a1, the engine: modules": (62, 38),
+    "wrong a1, the engine: modules": (69, 48),
+    "right a1: classes named, without loading": (138, 85),
     "right check, the engine: modules": (33, 24),
     "wrong check, the engine: modules": (37, 28),
     "modules that name ready-made": (26, 7),
