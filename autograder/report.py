@@ -173,6 +173,11 @@ class ExerciseResult(Struct, frozen=True):
         return found.hint if found else ""
 
     @property
+    def begun(self) -> bool:
+        """True if it was started, or if what the student wrote does not run, such as for a syntax error."""
+        return self.started or bool(self.evidence)
+
+    @property
     def is_full(self) -> bool:
         """True if no test costs points: every test passed, or the exercise is withdrawn."""
         return self.withdrawn or all(test.state == "passed" for test in self.tests)

@@ -87,7 +87,7 @@ def _exercises(now: Entry, report: Report | None, questions: Collection[str]) ->
         elif result is None:
             reason = "no report"
         elif not result.started:
-            reason = "not started"
+            reason = result.evidence or "not started"
         else:
             failed = [test.sentence for test in result.tests if test.state != "passed"]
             reason = result.diagnosis or "; ".join(failed[:1])

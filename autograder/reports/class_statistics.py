@@ -34,7 +34,7 @@ class TestRate:
 
     @property
     def share(self) -> float:
-        """The share that passed, 0 to 1, without students who have not started."""
+        """The share that passed, 0 to 1, without students for whom it is not known."""
         judged = self.passed + self.failed
         return self.passed / judged if judged else 0.0
 
@@ -184,7 +184,7 @@ def _exercises(graded: list[Report]) -> Iterator[ExerciseRate]:
             by_name.setdefault(exercise.name, []).append((exercise, report.score - exercise.score))
     for name, found in by_name.items():
         results = [result for result, _ in found]
-        begun = [(result.score, rest) for result, rest in found if result.started]
+        begun = [(result.score, rest) for result, rest in found if result.begun]
         scores = [score for score, _ in begun]
         yield ExerciseRate(
             name=name,
@@ -276,7 +276,7 @@ def _alike(graded: list[Report]) -> Iterator[Alike]:
 
 
 def _attention(reports: list[Report], students: list[str], active: set[str]) -> Iterator[Attention]:
-    """Students without a graded submission, with exercises not started, with few points or unresponsive code."""
+    """Students without a graded submission, with exercises not started, with few points, or with code that does not run or answer."""
     by_student = {report.student: report for report in reports}
     for student in students:
         if student not in by_student:
@@ -289,12 +289,14 @@ def _attention(reports: list[Report], students: list[str], active: set[str]) -> 
 def _reasons(report: Report) -> Iterator[str]:
     if report.reason:
         yield f"could not be graded: {report.reason}"
-    not_started = [exercise.name for exercise in report.exercises if not exercise.started]
+    not_started = [exercise.name for exercise in report.exercises if not exercise.begun]
     if not_started:
         everything = len(not_started) == len(report.exercises)
         yield "no exercise started yet" if everything else f"not started: {', '.join(not_started)}"
     elif report.exercises and report.score < LOW * report.max_score:
         yield f"started everything, and has {report.score:g} of {report.max_score:g} points"
+    if broken := [exercise.name for exercise in report.exercises if exercise.begun and not exercise.started]:
+        yield f"a cell that does not run: {', '.join(broken)}"
     stopped = [e.name for e in report.exercises if any(test.stopped for test in e.tests)]
     if stopped:
         yield f"code that loops, exits or crashes: {', '.join(stopped)}"

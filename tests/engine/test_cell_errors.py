@@ -14,7 +14,7 @@ from autograder.testing import cell_errors
 from tests.conftest import ROOT
 from tests.helpers.in_process import COURSE
 from tests.helpers.kernel import Kernel, seen
-from tests.helpers.small_course import BUILT, EXERCISE, command, reports_of, small_course, submit
+from tests.helpers.small_course import BUILT, EXERCISE, NAME, command, reports_of, said_by, small_course, submit
 
 A1 = COURSE.assignment("a1_scaled_dot_product")
 RELEASED = ROOT / "assignments" / A1.name / A1.notebook.name
@@ -106,6 +106,11 @@ def test_reports_say_which_cell_error_stopped_an_exercise(tmp_path):
     assert not found["unclosed", EXERCISE]["started"]
     assert "'(' was never closed" in found["unclosed", EXERCISE]["evidence"]
     assert all(BECAUSE in found[student, BUILT]["evidence"] for student in ("unclosed", "library"))
+    said_by(course, "report", "marks.json", "--csv", "class.csv")
+    report = " ".join(said_by(course, "report", "marks.json").split())
+    assert f"has 0 of 6 points; a cell that does not run: {EXERCISE}" in report
+    assert report.count("not started") == 1, "only `installs` has not started its second exercise"
+    assert f"{NAME},exercise,{EXERCISE},{EXERCISE},2,3,0.6667,2 of 3 points" in (course.root / "class.csv").read_text()
     assert found["installs", EXERCISE]["score"] == 3, "a missing program does not stop a cell"
     assert found["library", EXERCISE]["score"] == 3, "Colab accepts a cell magic below a comment"
     assert BECAUSE in " ".join(command(course, "check", library.relative_to(course.root), "--course", ".")[1].split())

@@ -85,9 +85,11 @@ def test_line_that_was_cut_off_costs_no_other_line(course):
     submit(course, "ada")
     said_by(course, *GRADE)
     assert [score for _, score, _ in history_of(course)] == [3]
-    submit(course, "ada", {EXERCISE: WRONG})
+    submit(course, "ada", {EXERCISE: f"{WRONG})"})
     said_by(course, *GRADE)
-    assert "another submission, 0.3 points" in said_by(course, "why", "ada", NAME)
+    output = said_by(course, "why", "ada", NAME)
+    assert "another submission, 0 points" in output
+    assert f"{EXERCISE}: 0 of 3, not judged, since its cell raised SyntaxError: unmatched ')'" in output
 
 
 def test_manual_grade_is_recorded(course, monkeypatch):
