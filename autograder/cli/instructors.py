@@ -53,20 +53,20 @@ def roster(file: Annotated[Path, Argument(help="CSV file with id, name and email
     """
     from autograder.nbgrader import api
     from autograder.nbgrader.gradebook_rows import enter_students
-    from autograder.reports.roster import read_roster, with_ids_of
+    from autograder.reports.roster import folders_of_numbers, read_roster
 
     course = find_course()
     handed_in = course.root / "submitted"
     folders = sorted(path.name for path in handed_in.iterdir() if path.is_dir()) if handed_in.is_dir() else []
-    people, unknown = with_ids_of(read_roster(file), folders)
-    fresh = enter_students(api(course.root).coursedir, people)
+    people = read_roster(file)
+    entered = {person.id for person in people}
+    ids = folders_of_numbers(entered, folders)
+    fresh, named = enter_students(api(course.root).coursedir, people, ids)
     print(f"entered {len(people)} student{'s' * (len(people) != 1)}, {fresh} of them new to the gradebook")
-    for number in unknown:
-        print(f"{printable(number)} is left out: no folder in submitted/ ends in this number; run this again later")
-    ids = {person.id for person in people}
-    for name in folders:
-        if name not in ids:
-            print(f"submitted/{shown_name(name)}: nobody in the roster has this id")
+    if ids and (numbers := sorted(one for one in entered - ids.keys() if one.isdigit())):
+        print(f"no folder in submitted/ yet, so the id is the number for now: {', '.join(map(printable, numbers))}")
+    if strangers := [name for name in folders if name not in {*entered, *ids.values(), *named}]:
+        print(f"submitted/ has folders that are nobody's in the roster: {', '.join(map(shown_name, strangers))}")
 
 
 def report(

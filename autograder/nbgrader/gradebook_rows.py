@@ -224,14 +224,35 @@ def enter_student(coursedir: Any, student: str) -> None:
             book.update_or_create_student(student)
 
 
-def enter_students(coursedir: Any, people: Collection[Person]) -> int:
-    """Enter names and e-mail addresses, which formgrader shows. Returns how many students are new."""
+def enter_students(coursedir: Any, people: Collection[Person], ids: Mapping[str, str]) -> tuple[int, set[str]]:
+    """Enter names and e-mail addresses, which formgrader shows. ids: in place of some that the people have
+
+    Returns how many students are new, and the ids of all whose name or address is known.
+    """
+    rename_students(coursedir, ids)
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
         known = {student.id for student in book.students}
         for person in people:
             fields = {"first_name": person.first_name, "last_name": person.last_name, "email": person.email}
-            book.update_or_create_student(person.id, **{key: value for key, value in fields.items() if value})
-        return len({person.id for person in people} - known)
+            key = ids.get(person.id, person.id)
+            book.update_or_create_student(key, **{name: value for name, value in fields.items() if value})
+        everybody = book.students
+        named = {one.id for one in everybody if one.first_name or one.last_name or one.email}
+        return len({student.id for student in everybody} - known), named
+
+
+def rename_students(coursedir: Any, ids: Mapping[str, str]) -> None:
+    """Give students their new ids, by old id, with all that the gradebook has of them."""
+    with Gradebook(coursedir.db_url, coursedir.course_id) as book:
+        for old in {student.id for student in book.students} & ids.keys():
+            person, key = book.find_student(old), ids[old]
+            fields = {"first_name": person.first_name, "last_name": person.last_name, "email": person.email}
+            book.update_or_create_student(key, **{name: value for name, value in fields.items() if value})
+            mine = {one.assignment_id for one in book.find_student(key).submissions}
+            for submission in [one for one in person.submissions if one.assignment_id not in mine]:
+                submission.student = book.find_student(key)
+            book.db.commit()
+            book.remove_student(old)
 
 
 def is_student(coursedir: Any, student: str) -> bool:

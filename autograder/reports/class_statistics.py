@@ -276,7 +276,7 @@ def _alike(graded: list[Report]) -> Iterator[Alike]:
 
 
 def _attention(reports: list[Report], students: list[str], active: set[str]) -> Iterator[Attention]:
-    """Students without a graded submission, with exercises not started, with few points, or with code that does not run or answer."""
+    """Students without a graded submission, with exercises not started, with few points, or with unresponsive code."""
     by_student = {report.student: report for report in reports}
     for student in students:
         if student not in by_student:

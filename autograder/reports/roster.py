@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.discovery import name_problem
@@ -53,17 +53,10 @@ def read_roster(path: Path) -> list[Person]:
     return list(found.values())
 
 
-def with_ids_of(people: Sequence[Person], folders: Collection[str]) -> tuple[list[Person], list[str]]:
-    """The people with the folders' names as ids, and the numbers that are in no folder's name.
-
-    Canvas's own list has numbers, with which the folders' names end. If none of them does, all ids stay as they are.
-    """
-    numbers = {person.id for person in people if person.id.isdigit()} - set(folders)
-    found = {number: name for name in folders if (number := name.rpartition("_")[2]) in numbers}
-    if not found:
-        return list(people), []
-    known = [replace(person, id=found.get(person.id, person.id)) for person in people]
-    return [person for person in known if person.id not in numbers], sorted(numbers - found.keys())
+def folders_of_numbers(ids: Collection[str], folders: Collection[str]) -> dict[str, str]:
+    """The folder by number: Canvas's own list has numbers, with which its folders' names end."""
+    numbers = {one for one in ids if one.isdigit()} - set(folders)
+    return {number: name for name in folders if (number := name.rpartition("_")[2]) in numbers}
 
 
 def _person(values: dict[str, str]) -> Person:

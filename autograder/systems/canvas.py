@@ -15,8 +15,9 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from autograder.nbgrader.gradebook_rows import due_date
+from autograder.nbgrader.gradebook_rows import due_date, rename_students
 from autograder.reports.marks_file import as_csv, write
+from autograder.reports.roster import folders_of_numbers
 from autograder.reports.rubric import points
 from autograder.systems.collecting import GROUPS, Handed, Owner, collected_as
 from autograder.systems.system import Return, System
@@ -72,11 +73,11 @@ class Canvas(System):
         owner, other = self._read(part, found), self._other_reading(part, found)
         if other is None or collected_as(owner) == self.assignment.notebook.name:
             return owner
-        known = [one for one in (owner, other) if one.student in self.roster or self._members(one.student)]
+        known = [one for one in (owner, other) if {one.student, one.number} & self.roster or self._members(one.student)]
         if len(known) == 1:
             return known[0]
-        problem = _TWO_READINGS.format(ids=f"{owner.student} or of {other.student}")
-        return Owner("", "", part, "", part, problem=problem)
+        both = owner.student, other.student
+        return Owner("", "", part, "", part, others=both, problem=_TWO_READINGS.format(ids=" or of ".join(both)))
 
     def _read(self, part: str, found: re.Match[str], name: str = "") -> Owner:
         """The owner by one way to read a name. `name`: the person's, if it is not the one that was found."""
@@ -102,6 +103,15 @@ class Canvas(System):
     def group_of(self, student: str) -> str:
         """The name without the number, which is that of the member who has handed in."""
         return student.rpartition("_")[0]
+
+    def finish(self) -> None:
+        """Students whom Canvas's own list has entered by number get their id, now that it is known."""
+        everybody = {student for owner in self.sorted_out.taken.values() for student in owner.students}
+        ids = folders_of_numbers(self.roster, everybody - self.roster)
+        if ids:
+            rename_students(self.parent.coursedir, ids)
+            self.roster.update(ids.values())
+        super().finish()
 
     @functools.cached_property
     def when_late(self) -> str:

@@ -42,6 +42,9 @@ _WAS_GROUP = (
 _NOT_IN_DOWNLOAD = (
     "submitted/ also has work by these students, who are not in this download; remove what should not be graded"
 )
+_EARLIER = (
+    "submitted/ still has earlier work by these students, of whom nothing is collected now; the lines below say why"
+)
 _NOT_IN_CLASS = "the roster in the gradebook has nobody with these ids; correct wrong names in archive/, or the roster"
 _NO_SUCH_GROUP = f"{GROUPS} has these groups, but nothing was collected for them"
 _BESIDE = "handed in beside a notebook and not collected; look at them in downloaded/"
@@ -58,7 +61,7 @@ class Owner:
     stem: the beginning of the name that a feedback page needs for the way back
     rest: the file's own name, with the folders that a student put it in
     when: the time of handing in; empty if the system does not say
-    others: who else has handed it in
+    others: who else has handed it in; if the name does not say who has, all who may have
     problem: why nothing of this owner's is collected
     attempt: of two files of one name the one with the larger number is newer; 0 if the system does not number them
     group: the id that a group would have as a student; what it handed in is collected for the others, too
@@ -91,12 +94,14 @@ class SortedOut:
 
     older: earlier attempts, of which a newer one is collected
     beside: other files that were handed in beside a notebook
+    seen: all students in the download, with those of whom nothing is collected
     """
 
     taken: dict[Path, Owner] = field(default_factory=dict)
     left: list[str] = field(default_factory=list)
     older: list[str] = field(default_factory=list)
     beside: list[str] = field(default_factory=list)
+    seen: set[str] = field(default_factory=set)
 
 
 class Collector(FileNameCollectorPlugin):
@@ -166,6 +171,7 @@ class Collector(FileNameCollectorPlugin):
                 owner = replace(owner, student=composed(owner.student), rest=composed(owner.rest))
                 owner = self._with_members(owner)
                 by_owner[owner.student or owner.label].append((path, owner))
+                found.seen.update((owner.student, *owner.others))
             elif path.name.lower().endswith(ARCHIVES):
                 found.left.append(f"{printable(str(path))} {_NOT_OPENED}")
             elif not any(part.startswith(".") for part in path.parts) and path.name != METADATA:
@@ -271,7 +277,8 @@ class Collector(FileNameCollectorPlugin):
         places = map(Path, folders_of(rules, rules.submitted_directory, "*", rules.assignment_id))
         folders = {place.parent.name for place in places}
         found = {_group_key(self.group_of(owner.group)) for owner in owners}
-        self._warn(_NOT_IN_DOWNLOAD, folders - everybody)
+        self._warn(_NOT_IN_DOWNLOAD, folders - everybody - self.sorted_out.seen)
+        self._warn(_EARLIER, folders & self.sorted_out.seen - everybody)
         self._warn(_NOT_IN_CLASS, everybody - self.roster if self.roster else ())
         self._warn(_NO_SUCH_GROUP, self.groups.keys() - found)
         self._warn(_BESIDE, self.sorted_out.beside)

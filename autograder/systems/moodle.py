@@ -27,7 +27,13 @@ from autograder.systems.system import Return, System
 # Columns of the worksheet, in English.
 IDENTIFIER, NAME, GRADE, MAXIMUM = "Identifier", "Full name", "Grade", "Maximum Grade"
 _AFTER_NUMBER = "_assignsubmission_"  # follows the owner and the number in Moodle's file names
-_BY_NUMBER = "by which Moodle finds each member of a group; name it with --sheet"
+_NO_SHEET = "Moodle finds each member of a group by the number in its worksheet; name it with --sheet"
+_NO_NUMBER = {  # by how many the worksheet has
+    0: f"not in the worksheet; correct the name in {GROUPS}, or download the worksheet again",
+    2: "two people in the worksheet have this name, and only its group's folder says whose work this is; enter this "
+    "mark in Moodle by hand",
+}
+_LIST = f"{GROUPS} beside archive/ (columns group and student"
 _TEAM = re.compile(r"(?:group|team|gruppe|groupe|équipe|grupo|equipo|gruppo|groep)\b", re.IGNORECASE)
 
 
@@ -70,12 +76,13 @@ class Moodle(System):
         return {"Participant"} | (names if len(names) == 1 and len(numbers) > 2 else set())
 
     def why_no_student(self, owner: Owner, has_groups: bool) -> str:
-        """A team's folder belongs to no student unless its members are listed."""
-        if has_groups or not owner.number or _TEAM.match(owner.student):
-            alone = "; somebody without a group is a group and its student" if has_groups else ""
+        """A team's folder belongs to no student unless its members are listed. The roster says who is no team."""
+        if not owner.number or _TEAM.match(owner.student):
+            return f"this belongs to a group; list its members in {_LIST})"
+        if has_groups and owner.student not in self.roster:
             return (
-                f"this belongs to a group; list its members in {GROUPS} beside archive/ "
-                f"(columns group and student{alone})"
+                f"this may be a group or a student; list a group's members in {_LIST}, a student as a group and its "
+                "only member), or enter a roster that has the student as id with autograder roster, and collect again"
             )
         return ""
 
@@ -97,12 +104,14 @@ class Moodle(System):
             numbers[row.get(NAME, "")].append(_number_in(row))
         found, unknown = dict(handed), list[str]()
         for student, owner in handed.items():
-            if owner.group and len(numbers[student]) == 1:
-                (number,), rest = numbers[student], owner.stem[owner.stem.index(_AFTER_NUMBER) :]
+            # The folder of a student who is a group of one has the student's own number.
+            own = [number for number in numbers[student] if number == owner.number] or numbers[student]
+            if owner.group and len(own) == 1:
+                (number,), rest = own, owner.stem[owner.stem.index(_AFTER_NUMBER) :]
                 found[student] = replace(owner, number=number, stem=f"{student}_{number}{rest}", group="")
             elif owner.group:
                 del found[student]
-                unknown.append(f"{student}: {'twice' if numbers[student] else 'not'} in the worksheet, {_BY_NUMBER}")
+                unknown.append(f"{student}: {_NO_NUMBER[min(2, len(own))] if 'sheet' in options else _NO_SHEET}")
         return found, unknown
 
     def write_marks(self, found: Return, path: Path) -> list[str]:

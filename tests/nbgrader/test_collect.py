@@ -20,7 +20,18 @@ from autograder.authoring.sample_class import fill
 from autograder.systems import unpack
 from autograder.systems.moodle import Moodle
 from tests.helpers.downloads import AsTheFinder, archive_of, collect, download, files_collected, packed, repacked
-from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, WRONG, released, reports_of, said_by, submit
+from tests.helpers.small_course import (
+    EXERCISE,
+    NAME,
+    NOTEBOOK,
+    WRONG,
+    book_of,
+    nbgrader,
+    released,
+    reports_of,
+    said_by,
+    submit,
+)
 
 JANE, ADA = "Jane Doe_123_assignsubmission_file", "Ada L_124_assignsubmission_file"
 
@@ -100,14 +111,23 @@ def test_underscores_in_canvas_names_do_not_mix_up_students(course):
     (line,) = lines_with(left, odd)
     assert "may be of jdoe_22 or of jdoe_22_4326; enter a roster that has the right one as id" in line
 
-    (course.root / "class.csv").write_text("ID;Name\njdoe_22_4326;Jo Doe\nj_smith_4331;J Smith\nsmithjohn_22;John\n")
-    said_by(course, "roster", "class.csv")
+    # Canvas's own export, in which `Zed` has handed in nothing
+    people = ('"Doe 22, Jo",4326', '"Smith, J",4331', "John,22", "Zed,5000")
+    (course.root / "class.csv").write_text("\n".join(("Student,ID", "    Points Possible,", *people)))
+    output = said_by(course, "roster", "class.csv")
+    assert "so the id is the number for now: 4326, 5000" in output
+    assert "nobody's in the roster: x_5" in output
     output, _ = collect(course, "Canvas")
+    with book_of(course) as book:
+        assert {one.id for one in book.students} == {"j_smith_4331", "smithjohn_22", "jdoe_22_4326", "5000"}
+        assert book.find_student("jdoe_22_4326").first_name == "Jo"
+    nbgrader(course, "export", "--exporter=autograder.nbgrader.gradebook_export.Exercises", "--to=rows.csv")
+    assert [line for line in (course.root / "rows.csv").read_text().splitlines() if line.startswith("5000,")]
     assert files_collected(course).keys() == {"j_smith_4331", "smithjohn_22", "x_5", "jdoe_22_4326"}
     assert "has nobody with these ids; correct wrong names in archive/, or the roster: x_5" in output
     said_by(course, "return", NAME, "--to", "canvas", "--marks", "m.csv", code=1)  # nobody is graded yet
     rows = {row["Student"]: row["ID"] for row in csv.DictReader((course.root / "m.csv").read_text().splitlines())}
-    assert rows == {"Doe, Jo": "4326", "Smith, J": "4331", "John": "22"}
+    assert rows == {"Doe 22, Jo": "4326", "Smith, J": "4331", "John": "22"}
 
 
 def test_two_students_with_one_number_are_not_exported(course):

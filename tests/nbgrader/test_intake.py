@@ -117,6 +117,7 @@ def test_autograde_before_generate_assignment_names_the_command(course):
 # ---------------------------------------------------------------- groups
 
 GROUPS = {f"Group A_12_{FILE}/{NOTEBOOK}": "right", f"Kea_13_{FILE}/{NOTEBOOK}": "wrong"}
+ZO = f"Zo_7_{FILE}"
 DEFAULT = f"Default group_{FILE}/{NOTEBOOK}"  # students without a group; it has no number
 SHEET = (
     b'\xef\xbb\xbfIdentifier,"Full name",Status,Grade,"Maximum Grade","Last modified (grade)","Feedback comments"\r\n'
@@ -132,36 +133,53 @@ def test_group_work_counts_for_every_member(course):
     kinds = {"right": None, "wrong": {EXERCISE: WRONG}}
     texts = {kind: submit(course, "x", answers).read_text() for kind, answers in kinds.items()}
     shutil.rmtree(course.root / "submitted")
-    download(course, {name: texts[kind] for name, kind in GROUPS.items()} | {DEFAULT: texts["right"]})
+    alone = {DEFAULT: texts["right"], f"{ZO}/{NOTEBOOK}": texts["right"]}
+    download(course, {name: texts[kind] for name, kind in GROUPS.items()} | alone)
     output, left = collect(course, "Moodle", code=1)
     assert "Group A" not in collected(course), "a group was collected as a student"
     assert sum("this belongs to a group; list its members in groups.csv" in line for line in left) == 2, left
 
     groups = archive_of(course).parent / "groups.csv"
+    assert {"Kea", "Zo"} == collected(course).keys()
     groups.write_text("group,student\nGroup A,Ada L\nGroup A,Ben O\nKea,Dee F\n")
-    shutil.rmtree(course.root / "submitted")
-    _, left = collect(course, "Moodle", code=1)
-    assert collected(course).keys() == {"Ada L", "Ben O", "Dee F"}
-    (line,) = [line for line in left if line.strip()]
-    assert "Default group" in line
-    assert "somebody without a group is a group and its student" in line
+    output, left = collect(course, "Moodle", code=1)
+    assert collected(course).keys() == {"Ada L", "Ben O", "Dee F", "Zo"}
+    found = {line.strip().partition(":")[0]: line for line in left if line.strip()}
+    assert found.keys() == {f"Default group_{FILE}", ZO}
+    assert "this may be a group or a student; list a group's members in groups.csv" in found[ZO]
+    assert "remove what should not be graded" not in output, "Zo is in this download"
+    assert "earlier work by these students, of whom nothing is collected now" in output
+    (course.root / "class.csv").write_text("id,name\nZo,Zo\n")
+    said_by(course, "roster", "class.csv")
+    assert ZO not in collect(course, "Moodle", code=1)[0]
 
     (course.root / "sheet.csv").write_bytes(SHEET)
     to_moodle = ("return", NAME, "--to", "moodle", "--feedback", "pages.zip")
     said_by(course, "grade", "--gradebook", "--quiet", "--feedback")
     output = said_by(course, *to_moodle, code=1)
-    assert "Ada L: not in the worksheet" in output, "without the worksheet, Moodle would use the group's number"
-    assert zipfile.ZipFile(course.root / "pages.zip").namelist() == []
+    assert "Ada L: Moodle finds each member of a group by the number in its worksheet; name it with --sheet" in output
+    assert zipfile.ZipFile(course.root / "pages.zip").namelist() == [f"{ZO}/first.html"]
     said_by(course, *to_moodle, "--sheet", "sheet.csv", "--marks", "marks.csv", code=1)  # the default group is reported
     # By `is_valid_filename_for_import` of Moodle's mod/assign/feedback/file/importziplib.php each has their own number.
     assert sorted(zipfile.ZipFile(course.root / "pages.zip").namelist()) == [
-        f"{member}_{FILE}/first.html" for member in ("Ada L_201", "Ben O_202", "Dee F_204")
+        f"{member}_{FILE}/first.html" for member in ("Ada L_201", "Ben O_202", "Dee F_204", "Zo_7")
     ]
     back = (course.root / "marks.csv").read_bytes()
     rows = {row["Full name"]: row for row in csv.DictReader(io.StringIO(back.decode("utf-8-sig"), newline=""))}
     assert [rows[name]["Grade"] for name in ("Ada L", "Ben O", "Cy R", "Dee F")] == ["3", "3", "", "0.3"]
     before = csv.DictReader(io.StringIO(SHEET.decode("utf-8-sig"), newline=""))
     assert [row | {"Grade": rows[row["Full name"]]["Grade"]} for row in before] == list(rows.values())
+
+    two = SHEET.replace(b"Ben O", b"Ada L").replace(
+        b"Participant 203,Cy R", b"Participant 7,Zo,,,,,\r\nParticipant 8,Zo"
+    )
+    (course.root / "two.csv").write_bytes(two)
+    groups.write_text(groups.read_text() + "Zo,Zo\n")
+    output = said_by(course, *to_moodle, "--sheet", "two.csv", code=1)
+    assert "Ada L: two people in the worksheet have this name" in output and "in Moodle by hand" in output
+    assert "Ben O: not in the worksheet; correct the name in groups.csv" in output
+    names = zipfile.ZipFile(course.root / "pages.zip").namelist()
+    assert sorted(names) == [f"Dee F_204_{FILE}/first.html", f"{ZO}/first.html"], "a group of one has its own number"
 
     groups.write_text("group,student\nGroup A,Ada L\nKea,Ada L\n")
     output, _ = collect(course, "Moodle", code=1)

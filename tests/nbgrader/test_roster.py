@@ -38,10 +38,12 @@ def test_formgrader_has_names_and_a_second_roster_updates_them(course):
         "ann": ("Ann", "Lee", "ann@example.edu"), "bob": ("Bob", "García Márquez", None),
         "dee": (None, "Dee", "dee@example.edu"), "zoe": (None, None, None),
     }  # fmt: skip
-    (course.root / "late.csv").write_text("sep=;\n\nID;E-Mail\nann;new@example.edu\n")
+    (course.root / "late.csv").write_text("sep=;\n\nID;E-Mail\nann;new@example.edu\n88;n@example.edu\n")
     output = said_by(course, "roster", "late.csv")
-    assert "entered 1 student, 0 of them new" in output
-    assert "submitted/zoe: nobody in the roster has this id" in output
+    assert "entered 2 students, 1 of them new" in output
+    assert "submitted/ has folders that are nobody's in the roster: zoe\n" in output, "bob is from the roster before"
+    with book_of(course) as book:
+        book.remove_student("88")
     with book_of(course) as book:
         ann = book.find_student("ann")
         assert (ann.first_name, ann.last_name, ann.email) == ("Ann", "Lee", "new@example.edu")

@@ -79,8 +79,8 @@ def test_totals_agree_everywhere_during_a_term(tmp_path, monkeypatch):
     assert "4 students collected" in output and len(output.splitlines()) < 10
     (course.root / "class.csv").write_text(ROSTER)
     output = said_by(course, "roster", "class.csv")
-    assert output.splitlines()[0] == "entered 4 students, 4 of them new to the gradebook"
-    assert "109 is left out: no folder in submitted/ ends in this number" in output
+    assert output.splitlines()[0] == "entered 5 students, 5 of them new to the gradebook"
+    assert "no folder in submitted/ yet, so the id is the number for now: 109" in output
     grade()
     check_totals({ADA: 6, BEN: 2.3, CLEO: 0, DAN: 3.3})
     page, report = (course.root / path for path in (f"feedback/{BEN}/{NAME}/first.html", "class.html"))
