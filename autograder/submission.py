@@ -217,6 +217,15 @@ def read_notebook(path: Path) -> NotebookFile:
     return notebook_of(read_bytes(path, MAX_BYTES, "Were outputs left in it?"), path.name)
 
 
+def why_unreadable(path: Path) -> str:
+    """Why a notebook cannot be read; empty if it can."""
+    try:
+        read_notebook(path)
+    except SubmissionError as error:
+        return str(error)
+    return ""
+
+
 def notebook_of(data: bytes, name: str) -> NotebookFile:
     """The notebook in a file with this content and name."""
     try:

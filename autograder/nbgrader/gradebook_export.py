@@ -21,11 +21,10 @@ from nbgrader.plugins import CsvExportPlugin, ExportPlugin
 
 from autograder.course.assignments import CHECK, Assignment, course_at
 from autograder.discovery import submission_in
-from autograder.errors import SubmissionError
 from autograder.nbgrader.gradebook_rows import autograded_folder, comments_of, has_scores
 from autograder.reports.marks_file import as_csv, write
 from autograder.reports.roster import NOTHING
-from autograder.submission import read_notebook
+from autograder.submission import why_unreadable
 
 HEAD = ("student", "assignment", "exercise", "score", "max_score", "auto_score", "manual_score", "extra_credit",
         "needs_manual_grade", "comment", "late_submission_penalty", "timestamp", "problem")  # fmt: skip
@@ -132,7 +131,7 @@ def _problem(coursedir: Any, student: str, assignment: Assignment | None, has_ma
     graded = autograded_folder(coursedir, student, assignment.name) / assignment.notebook.name
     if has_marks and submission.problem is None and _is_newer(graded, submission.path):
         return ""
-    reason = submission.problem or _unreadable(submission.path)
+    reason = submission.problem or why_unreadable(submission.path)
     if has_marks:
         return OLDER + (reason or NOT_YET)
     return f"could not be graded: {reason}" if reason else NOT_YET
@@ -143,12 +142,3 @@ def _is_newer(path: Path, other: Path) -> bool:
         return path.stat().st_mtime >= other.lstat().st_mtime
     except OSError:
         return False
-
-
-def _unreadable(path: Path) -> str:
-    """Why a notebook cannot be read; empty if it can."""
-    try:
-        read_notebook(path)
-    except SubmissionError as error:
-        return str(error)
-    return ""

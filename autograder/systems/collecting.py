@@ -25,6 +25,7 @@ from autograder.nbgrader.files import folders_of, is_plain, remove_tree
 from autograder.nbgrader.gradebook_rows import class_list
 from autograder.reports.roster import read_table
 from autograder.student_folder import ARCHIVES, untouched
+from autograder.submission import why_unreadable
 from autograder.text import composed, in_shell, printable, shown_name, squeezed
 
 # A system appends "-1" and so on to a file that is handed in again, a browser " (1)".
@@ -282,10 +283,14 @@ class Collector(FileNameCollectorPlugin):
         self._warn(_NOT_IN_CLASS, everybody - self.roster if self.roster else ())
         self._warn(_NO_SUCH_GROUP, self.groups.keys() - found)
         self._warn(_BESIDE, self.sorted_out.beside)
+        failed = 0
         for student in sorted(everybody):
-            if problem := submission_in(student, self._submitted(student), self.assignment).problem:
+            submission = submission_in(student, self._submitted(student), self.assignment)
+            if problem := submission.problem or why_unreadable(submission.path):
                 self.log.warning("%s cannot be graded: %s", shown_name(student), problem)
-        self.log.info("%d %s collected", len(everybody), "students" if len(everybody) != 1 else "student")
+                failed += 1
+        students = "students" if len(everybody) != 1 else "student"
+        self.log.info("%d %s collected%s", len(everybody), students, f", {failed} cannot be graded" * bool(failed))
 
     def _warn(self, sentence: str, names: Collection[str]) -> None:
         if names:

@@ -34,6 +34,7 @@ def test_every_canvas_file_is_collected_or_reported(course):
             f"doejane_4321_98765_{NOTEBOOK}": work,
             "doejane_4321_98799_first-1.ipynb": newer,  # handed in again, beside the first
             f"anon_a1B2c_98701_{NOTEBOOK}": work,
+            f"voideve_23_98702_{NOTEBOOK}": "",
             f"LATE_anon_9zY8x_98702_{NOTEBOOK}": work,
             "roecy_17_98703_work.zip": b"PK\x03\x04 no zip",
             "foxdi_18_98704_report.pdf": b"%PDF-1.7",
@@ -48,7 +49,15 @@ def test_every_canvas_file_is_collected_or_reported(course):
         },
     )
     output, left = collect(course, "Canvas", code=1)
-    assert collected(course) == {"doejane_4321": newer, "anon_a1B2c": work, "anon_9zY8x": work, "leeann_4322": done}
+    assert collected(course) == {
+        "doejane_4321": newer,
+        "anon_a1B2c": work,
+        "anon_9zY8x": work,
+        "leeann_4322": done,
+        "voideve_23": "",
+    }
+    assert "voideve_23 cannot be graded: first.ipynb is empty" in output
+    assert "5 students collected, 1 cannot be graded" in output
     assert "leeann_4322_98802_first (1).ipynb has no work in it" in output
     assert "doejane_4321_98765_first.ipynb is an earlier attempt than doejane_4321_98799_first-1.ipynb" in output
     assert "._doe" not in output
