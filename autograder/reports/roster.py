@@ -19,7 +19,7 @@ from autograder.text import composed, shown_name
 
 NOBODY = ("", "Points Possible")  # in Canvas's column `Student`: its second and sometimes third line
 EMAIL = ("email", "e-mail", "email_address")
-NOTHING = "nothing handed in"
+NOTHING = "nothing collected"
 FORM = "a roster is a CSV file whose first line is: id,name,email"
 
 

@@ -130,7 +130,7 @@ def test_low_scores_and_missing_submissions_need_attention():
     (a1,) = class_statistics([made("ada", "a1", scores="no-scaling", heads="")], ["ada", "ben"])
     why = {one.student: one.why for one in a1.attention}
     assert why["ada"].startswith("started everything, and has ")
-    assert why["ben"] == "nothing handed in"
+    assert why["ben"] == "nothing collected"
 
 
 def made(student, assignment, **diagnoses):

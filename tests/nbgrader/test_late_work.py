@@ -121,7 +121,7 @@ def test_extension_without_submission_exports_no_mark(late, tmp_path):
         book.update_or_create_student("dora")
     said_by(late, "extend", "dora", NAME, "--days", "3")
     nbgrader(late, "export", "--exporter=autograder.nbgrader.gradebook_export.Exercises", "--to=rows.csv")
-    assert f"dora,{NAME},,,3.0,,,,,,,,nothing handed in" in (late.root / "rows.csv").read_text()
+    assert f"dora,{NAME},,,3.0,,,,,,,,nothing collected" in (late.root / "rows.csv").read_text()
 
 
 def test_extension_removes_the_penalty_and_is_on_the_page(late):

@@ -63,7 +63,7 @@ def test_export_has_a_row_for_everybody_with_the_problem(course):
     found = {row["student"]: row for row in rows((course.root / "ours.csv").read_text())}
     assert found.keys() == {"ann", "bob", "dee", "zoe"}
     assert (found["ann"]["score"], found["ann"]["problem"]) == ("3.0", "")
-    assert (found["dee"]["score"], found["dee"]["problem"]) == ("", "nothing handed in")
+    assert (found["dee"]["score"], found["dee"]["problem"]) == ("", "nothing collected")
     assert found["zoe"]["problem"].startswith(f"could not be graded: {NOTEBOOK} is not a Jupyter notebook")
     assert (found["bob"]["score"], found["zoe"]["max_score"]) == ("3.0", "3.0")
     assert found["bob"]["problem"].startswith("these are marks of earlier work: ")
