@@ -55,7 +55,9 @@ def give_back(
         notices += ours.write_marks(found, marks_file)
     if pages is not None:
         pageless = ours.write_pages(found, pages)
-        missing += [f"{student} has no feedback page; autograder grade --gradebook --feedback" for student in pageless]
+        graded = {marks.student for marks in found.marks if marks.score is not None}  # of the others we have said why
+        advice = "has no feedback page; autograder grade --gradebook --feedback"
+        missing += [f"{student} {advice}" for student in pageless if student in graded]
     return missing, notices
 
 

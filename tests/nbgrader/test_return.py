@@ -213,6 +213,7 @@ def test_guide_with_canvas(begun, tmp_path):
     assert stamps["mllerzo_17"].startswith("2027-03-01 12:00:01")
     output = run_until(course, todo, "autograder return")
     assert "nullzed_99: could not be graded" in output
+    assert "nullzed_99 has no feedback page" not in output
     users = {str(one.number) for one in CLASS if one.kind}
     title, number, marks = as_canvas_reads((course.root / "marks.csv").read_text(), users)
     assert (title, number) == ("Attention", "98765")
