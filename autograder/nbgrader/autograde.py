@@ -59,7 +59,7 @@ from autograder.nbgrader.outcomes import (
 from autograder.nbgrader.preprocessor import KEY, GradingContext, Mark
 from autograder.nbgrader.restore import as_plain, shorten_code
 from autograder.nbgrader.timestamps import follow_timestamp, handed_in_at
-from autograder.nbgrader.totals import assign_penalty, check_penalty_plugin, students_late
+from autograder.nbgrader.totals import assign_penalty, check_penalty_plugin, no_due_date, students_late
 from autograder.report import Report
 from autograder.reports.shared_answers import shared_answers
 from autograder.submission import Submission, read_notebook, stamp_with
@@ -139,7 +139,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
             raise CourseError(f"{name} is not in the gradebook; run: nbgrader generate_assignment {name}") from None
         self.points = points_of(self.cells)
         check_penalty_plugin(self)
-        self.notices = list(points_that_differ(self.coursedir, self.course_assignment))
+        self.notices = [*no_due_date(self), *points_that_differ(self.coursedir, self.course_assignment)]
         if not self.scheduler and (unsafe := what_is_unsafe(self._sandbox(), course.root)):
             self.log.warning("%s", unsafe)
         self.moved_pictures = dict[str, int]()

@@ -14,10 +14,9 @@ from autograder.course.assignments import Assignment
 from autograder.errors import AutograderError
 from autograder.nbgrader.autograde import Autograde
 from autograder.nbgrader.gradebook_rows import due_date, has_scores
-from autograder.nbgrader.totals import assign_penalty
+from autograder.nbgrader.totals import NO_DUE_DATE, assign_penalty
 
 FILE = "DUE.txt"  # beside a released notebook in the exchange
-NONE = '{name} has no due date; nbgrader db assignment add {name} --duedate="2027-03-01 12:00:00 UTC" sets one'
 _add = DbAssignmentAddApp.start
 
 
@@ -35,7 +34,7 @@ def extend(nbgrader: Any, assignment: Assignment, student: str, longer: timedelt
     coursedir, name = nbgrader.coursedir, assignment.name
     due = due_date(coursedir, name)
     if due is None:
-        raise AutograderError(NONE.format(name=name))
+        raise AutograderError(NO_DUE_DATE.format(name=name))
     try:
         when = due + longer
     except OverflowError:

@@ -24,7 +24,7 @@ from nbgrader.preprocessors import AssignLatePenalties, GetGrades, NbGraderPrepr
 from autograder.course.assignments import CHECK, Assignment, course_at
 from autograder.course.content import settings_now
 from autograder.errors import CourseError
-from autograder.nbgrader.gradebook_rows import has_scores, total
+from autograder.nbgrader.gradebook_rows import due_date, has_scores, total
 
 POINTS = "points of autograder"  # the key of nbgrader's `resources` with the course's points by grade_id
 HELP = "help of autograder"  # the key with what help the course allows
@@ -97,6 +97,7 @@ def penalty_of(configured: Any, student: str, score: float, seconds_late: float)
         raise CourseError(f"{_PLUGIN} fails: {type(error).__name__}: {error}") from None
 
 
+NO_DUE_DATE = '{name} has no due date; nbgrader db assignment add {name} --duedate="2027-03-01 12:00:00 UTC" sets one'
 _PLUGIN = "the plugin for late work (c.AssignLatePenalties.plugin_class)"
 
 
@@ -106,6 +107,14 @@ def check_penalty_plugin(converter: Any) -> None:
         AssignLatePenalties(parent=converter).init_plugin()
     except Exception as error:
         raise CourseError(f"{_PLUGIN} cannot be used: {type(error).__name__}: {error}") from None
+
+
+def no_due_date(converter: Any) -> list[str]:
+    """A sentence if the course has penalties for late work, and the gradebook has no due date."""
+    name, config = converter.coursedir.assignment_id, converter.config
+    if not (config.AssignLatePenalties or config.LateSubmissionPlugin) or due_date(converter.coursedir, name):
+        return []
+    return [f"nobody is late: {NO_DUE_DATE.format(name=name)}"]
 
 
 # ---------------------------------------------------------------- nbgrader's own pages and exports
