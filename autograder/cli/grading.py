@@ -57,13 +57,14 @@ def grade_files(
 
     A run log beside the file lets an interrupted run go on. A terminal or a pipe has none.
     """
-    progress = RunProgress(console, len(found), shown=len(found) > FEW, quiet=options.quiet)
+    is_logged = not (json_file is None or json_file == Path("-") or (json_file.exists() and not json_file.is_file()))
+    progress = RunProgress(console, len(found), shown=len(found) > FEW, quiet=options.quiet, goes_on=is_logged)
 
     def grade(submissions: Sequence[Submission]) -> Iterator[Report]:
         return grade_many(submissions, course, options.jobs, options.sandbox, options.scheduler, progress.on_wait)
 
     with contextlib.ExitStack() as stack:
-        if json_file is None or json_file == Path("-") or (json_file.exists() and not json_file.is_file()):
+        if json_file is None or not is_logged:
             graded = grade(found)
         else:
             run_log = stack.enter_context(RunLog(json_file))
@@ -110,7 +111,7 @@ def grade_class(
     total, assignments = sum(count for _, count in found), [assignment for assignment, _ in found]
     settings = {"jobs": options.jobs, "scheduler": options.scheduler, "force": force, "accept_changes": accept}
     notices: list[str] = []
-    with RunProgress(console, total, shown=True, quiet=options.quiet, pages=feedback) as progress:
+    with RunProgress(console, total, shown=True, quiet=options.quiet, pages=feedback, goes_on=True) as progress:
         outcomes = grade_into_gradebook(
             course,
             assignments,

@@ -23,10 +23,13 @@ class RunProgress(ExitStack):
 
     shown: if not, there are only lines
     quiet: nothing at all
+    goes_on: the same command goes on where this one is interrupted
     on_wait: for a pool of workers
     """
 
-    def __init__(self, console: Console, total: int, shown: bool, quiet: bool, pages: bool = False) -> None:
+    def __init__(
+        self, console: Console, total: int, shown: bool, quiet: bool, pages: bool = False, *, goes_on: bool = False
+    ) -> None:
         super().__init__()
         columns = (
             TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"),
@@ -38,6 +41,9 @@ class RunProgress(ExitStack):
         # It is there from the start, so that nobody takes the end of grading for the end of the run.
         self._pages = self._bars.add_task("feedback pages", total=total, visible=pages, **FIELDS)
         self._failed = 0
+        if not quiet:
+            again = "; the same command goes on there" if goes_on else ""
+            self.push(lambda kind, *_: self._interrupted(console, again) if kind is KeyboardInterrupt else None)
         lines = still_marking(lambda line: console.print(Text(line)))
         self.on_wait: OnWait = self._show_wait if on_terminal else (lambda *_: None) if quiet else lines
 
@@ -55,6 +61,10 @@ class RunProgress(ExitStack):
             "waits": "",
         }
         self._bars.update(self._grading, advance=1, **fields)
+
+    def _interrupted(self, console: Console, again: str) -> None:
+        bar = self._bars.tasks[0]
+        console.print(f"interrupted: {bar.completed:.0f} of {bar.total:.0f} were graded{again}")
 
     def page_done(self) -> None:
         """One more submission has its page, or needs no new one."""

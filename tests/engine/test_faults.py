@@ -208,6 +208,7 @@ def test_ctrl_c_ends_a_run_in_seconds_and_keeps_finished_marks(root, left_over):
     time.sleep(1)
     assert left_over() == set()
     assert len(run_log.read_text().splitlines()) >= 3
+    assert re.search(r"interrupted: [3-9] of 11 were graded; the same command goes on there", output)
 
 
 @pytest.mark.catalogue
