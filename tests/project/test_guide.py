@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 
 import nbformat
 import pytest
@@ -43,6 +44,15 @@ def test_files_and_commands_in_pages_exist():
             assert (ROOT / path).exists(), path
         for command in re.findall(r"(?:`|^ *)autograder ((?:dev )?[a-z-]*[a-z])", text, re.MULTILINE):
             assert f"`autograder {command}`" in known, command
+
+
+def test_git_ignores_what_the_commands_write():
+    """Marks and names do not belong into the course's history."""
+    lines = [*commands("instructor"), *commands("canvas-moodle-gradescope"), *commands("term")]
+    files = {word for line in lines for word in re.findall(r"(?<= )[\w.]+\.(?:html|csv|json|xml|zip)\b", line)}
+    assert {"written.html", "marks.json", "pages.zip", f"{A1}.decisions.json"} <= files
+    done = subprocess.run(["git", "check-ignore", *files], cwd=ROOT, capture_output=True, text=True)
+    assert files == set(done.stdout.split())
 
 
 @pytest.fixture
