@@ -89,6 +89,7 @@ def test_totals_agree_everywhere_during_a_term(tmp_path, monkeypatch):
 
     said_by(course, "extend", BEN, NAME, "--days", 3)
     check_totals({BEN: 3.3})
+    assert "Late work and manual grades: 1 student<" in report.read_text()
 
     for student, score in {ADA: 4, BEN: 2, CLEO: 0.5, DAN: 1}.items():
         by_hand(student, WRITTEN, score)
