@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shlex
 import shutil
+import subprocess
 
 import pytest
 
 from autograder.authoring.sample_class import model_answers
+from autograder.course.assignments import Course
 from autograder.nbgrader import api
 from tests.helpers.pages import commands
 from tests.helpers.small_course import (
@@ -40,6 +42,11 @@ def totals(course):
     with book_of(course) as book:
         found = {one.student.id: one.notebooks[0] for one in book.assignment_submissions(NAME)}
         return {name: (one.score, one.max_score) for name, one in found.items()}
+
+
+def packed(course, *words):
+    """Runs tar in the course's folder."""
+    return subprocess.run(["tar", *words], cwd=course.root, capture_output=True, text=True, check=True).stdout
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +82,7 @@ def test_commands_of_the_term_page(course):
     def run_until(last):
         for line in todo:
             program, *words = shlex.split(line.replace("a1_scaled_dot_product", NAME).replace("softmax", EXERCISE))
-            output = {"nbgrader": nbgrader, "autograder": said_by}[program](course, *words)
+            output = {"nbgrader": nbgrader, "autograder": said_by, "tar": packed}[program](course, *words)
             if line.startswith(last):
                 return output
         raise AssertionError(f"no command on the page begins with {last}")
@@ -91,6 +98,12 @@ def test_commands_of_the_term_page(course):
     run_until("autograder withdraw softmax --back --write")
     assert totals(course) == before
     assert "extension: due 2027-03-04 12:00 UTC" in run_until("autograder why")
+    run_until("tar")
+    elsewhere = course.root.parent / "elsewhere"
+    elsewhere.mkdir()
+    packed(Course(elsewhere), "-xzf", "../course.tgz")
+    assert "0 graded, 4 unchanged since they were graded, 0 could not" in said_by(Course(elsewhere), *GRADE)
+    assert totals(Course(elsewhere)) == totals(course)
     run_until("autograder forget")
     assert not list(todo)
 
