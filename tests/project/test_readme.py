@@ -78,7 +78,7 @@ def test_readme_commands_run_in_order(checkout):
     """On a course with one submission."""
     mine = [line for line in commands("README.md") if line not in MAIN + LOOK]
     assert set(IN_THE_GUIDE) <= set(mine) & set(pages.commands("instructor"))
-    assert mine[0] == "make sync"
+    assert mine[0] == "autograder dev sync"
     assert "up to date with source/" in run(mine[0], checkout)
     assignment = Course(checkout).assignment("a1_scaled_dot_product")
     wrong = model_answers(assignment) | mistake(assignment, "no-scaling", "attention_scores")
