@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from autograder.testing.functions import parts_of
-from autograder.testing.values.core.comparing import ATOL, allclose, arrays, numbers, same_value
+from autograder.testing.tolerances import ANSWERS, COARSE, WHOLE
+from autograder.testing.values.core.comparing import allclose, arrays, numbers, same_value
 from cellcage.protocol.calls import Answer, Call, Failure, Reply
 from cellcage.values.core.scalars_codec import Generated
 from cellcage.values.pytorch.tensors import is_tensor
@@ -100,7 +101,7 @@ def nearly_equal(a: np.ndarray, b: np.ndarray) -> bool:
     """True if they are equal up to rounding."""
     if a.shape != b.shape:
         return False
-    by = max(ATOL.get(one.dtype, 1e-7) for one in (a, b))
+    by = max(ANSWERS.get(one.dtype, WHOLE) for one in (a, b))
     if a.size:  # the first numbers usually decide it
         first, right = float(a.flat[0]), float(b.flat[0])
         if abs(first - right) > by * (1 + abs(right)) and math.isfinite(right):
@@ -162,7 +163,7 @@ def _type_of(value: Any) -> str:
 @of_each_part
 def dtype(a: np.ndarray, b: np.ndarray) -> str:
     """The numbers are right, and have another dtype."""
-    same = a.dtype != b.dtype and a.shape == b.shape and allclose(a.astype(float), b.astype(float), 1e-3)
+    same = a.dtype != b.dtype and a.shape == b.shape and allclose(a.astype(float), b.astype(float), COARSE)
     return f"The numbers are right, but they are {a.dtype} where {b.dtype} is asked for." if same else ""
 
 

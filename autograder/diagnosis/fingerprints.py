@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
+from autograder.testing.tolerances import COARSER, FINGERPRINT, OF_LARGE
 from autograder.testing.values.comparisons import compared
 from autograder.testing.values.core.comparing import float_of, numbers
 from cellcage.protocol.calls import Answer, Call, Failure, Reply
@@ -32,11 +33,6 @@ from cellcage.values.value_types import type_of
 
 MAX_PARTS = 20_000  # parts of an answer that count, and numbers of a part
 NOT_A_NUMBER, ENDLESS, HUGE = 1234.5, 54321.0, 1e9
-# In another order of operations, float64 answers differ by 1e-12, or by 1e-6 if a root is kept in float32. Different
-# answers differ by 1 on average.
-TOLERANCE, OF_LARGE = 1e-4, 1e-2
-# Float32 answers are compared more coarsely. Correct ones differ by 3e-6, or by 2e-4 for large scores.
-COARSER = 100
 FILE = "fingerprints.npz"
 DIGITS = 5  # after the point, of an input; correct ones differ by 1e-15 between machines
 UNIT = 1e-5  # fingerprints are saved as multiples of it, a tenth of what tells two of them apart
@@ -73,7 +69,7 @@ def as_compared(answer: Answer) -> Answer:
 
 def alike(first: np.ndarray, second: np.ndarray) -> Any:
     """Whether fingerprints are of equal answers, for each place of two arrays of fingerprints."""
-    return np.abs(first - second) <= TOLERANCE * (1 + OF_LARGE * np.abs(first))
+    return np.abs(first - second) <= FINGERPRINT * (1 + OF_LARGE * np.abs(first))
 
 
 def _of_value(value: Any) -> float:

@@ -18,13 +18,14 @@ from pathlib import Path
 
 import numpy as np
 
-from autograder.diagnosis.fingerprints import OF_LARGE, TOLERANCE, arrays_in, as_compared, fingerprint_of, stamp
+from autograder.diagnosis.fingerprints import arrays_in, as_compared, fingerprint_of, stamp
 from autograder.report import Finding
+from autograder.testing.tolerances import FINGERPRINT, OF_LARGE
 from cellcage.protocol.calls import Answer
 
 FILE = "visible_fingerprints.npz"
-CELL = 2 * TOLERANCE  # fingerprints in one cell of this width are of one answer
-ROUNDINGS = (0.0, TOLERANCE / 2, -TOLERANCE / 2)  # if a student's answer is next to the edge of a cell
+CELL = 2 * FINGERPRINT  # fingerprints in one cell of this width are of one answer
+ROUNDINGS = (0.0, FINGERPRINT / 2, -FINGERPRINT / 2)  # if a student's answer is next to the edge of a cell
 PLACE, KEY = 8, 16  # bytes
 VisibleNames = Mapping[bytes, bytes]  # an assignment's mistakes, encrypted, by place: the digest's first bytes
 EVIDENCE = "This mistake gives exactly your answers in all visible tests."

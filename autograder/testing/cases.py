@@ -20,7 +20,7 @@ from autograder.testing import visible as visible_tests
 from autograder.testing.functions import Functions
 from autograder.testing.mismatch import NOT_RIGHT, fail, kind_of
 from autograder.testing.student_errors import Raised
-from autograder.testing.values.comparison import WITHIN
+from autograder.testing.tolerances import WITHIN
 from autograder.testing.values.comparisons import comparable
 from autograder.testing.values.core.comparing import LONGEST, allclose, float_of, in_four_digits, same_value
 from cellcage.protocol.calls import Failure

@@ -19,7 +19,8 @@ from autograder.testing.mismatch import fail as fail
 from autograder.testing.mismatch import kind_of as kind_of
 from autograder.testing.redaction import HiddenText
 from autograder.testing.student_errors import Missing, NotStarted, Raised, Stopped, StudentError
-from autograder.testing.values.comparison import WITHIN, Comparison, Difference
+from autograder.testing.tolerances import CHECKED, UNCHANGED, WITHIN
+from autograder.testing.values.comparison import Comparison, Difference
 from autograder.testing.values.comparisons import comparable
 from autograder.testing.values.core.comparing import LONGEST, change_of, float_of, not_close, same_value
 from autograder.testing.values.tables.table_comparison import How
@@ -29,10 +30,6 @@ from cellcage.values.core.objects import Form, Other
 from cellcage.values.core.scalars_codec import WRITERS, Generated
 from cellcage.values.pytorch.tensors import is_tensor
 
-# Honest float32 work is within 3e-6 of the reference on ordinary values. Honest float64 work is within 1e-14, but
-# `torch.sqrt(torch.tensor(64))` is a float32 and moves the answer by 1e-7, an epsilon in a denominator by 1e-8.
-# The mildest known mistake is 0.01 away.
-TOLERANCE = {"float64": 1e-6, "float32": 1e-4, "complex128": 1e-6}
 # Values of these types are compared as they are, and not as arrays.
 EXACT = {*WRITERS, str, tuple, list, set, frozenset, dict, deque, Generated} - {int, complex}
 NO_ARRAY, NO_NUMBER = ", where an array belongs", ", where a number belongs"
@@ -106,7 +103,7 @@ def close(got: Any, wanted: Any, hint: str = "", what: str = RESULT, atol: float
     )
     shape(got, wanted.shape, what=what)
     if atol is None:
-        atol = max(TOLERANCE.get(got.dtype.name, 0.0), TOLERANCE.get(wanted.dtype.name, 0.0))
+        atol = max(CHECKED.get(got.dtype.name, 0.0), CHECKED.get(wanted.dtype.name, 0.0))
     finite(got, hint, what)
     kind = complex if "c" in (got.dtype.kind, wanted.dtype.kind) else float
     wrong = not_close(got.astype(kind), wanted.astype(kind), atol)
@@ -258,7 +255,7 @@ def unchanged(after: Sequence[Any], before: Sequence[Any], names: Sequence[str],
 def differs(one: Any, other: Any, hint: str, what: str = RESULT) -> None:
     """The answers to two different calls are not the same."""
     one, other = (np.asarray(_numbers(value, NO_ARRAY, hint, what)) for value in (one, other))
-    if one.shape == other.shape and np.allclose(one, other, rtol=0, atol=1e-6, equal_nan=True):
+    if one.shape == other.shape and np.allclose(one, other, rtol=0, atol=UNCHANGED, equal_nan=True):
         finite(one, hint, what)  # two NaN may come from different numbers
         fail(f"{what} stays the same.", hint)
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from autograder.testing.functions import AnsweredCalls, Answering, parts_of
 from autograder.testing.mismatch import ArrayDifference, Mismatch, number_of, place_of
+from autograder.testing.tolerances import OF_A_GAP
 from autograder.testing.values.core.comparing import numbers, same_answer
 from cellcage.protocol.calls import Call, Reply
 
@@ -90,7 +91,7 @@ def _address(array: np.ndarray) -> int:
 
 
 def _is_wrong(place: _Place, difference: ArrayDifference, reference: Answering) -> bool:
-    """Whether a number is off by a quarter of the gap or more. Of two that should agree, one is."""
+    """Whether a number is off by `OF_A_GAP` or more."""
     answer = reference(place.call)
     expected = parts_of(answer.value) if isinstance(answer, Reply) else []
     shape = numbers(place.parts[place.part]).shape
@@ -99,5 +100,5 @@ def _is_wrong(place: _Place, difference: ArrayDifference, reference: Answering) 
         return True
     right = numbers(expected[place.part if place.part in fitting else fitting[0]])
     gap = abs(float(difference.got[difference.index]) - float(difference.wanted[difference.index]))
-    atol = gap / 4 if np.isfinite(gap) else 0
+    atol = OF_A_GAP * gap if np.isfinite(gap) else 0
     return not np.isclose(float(place.number), float(right[place.index]), rtol=0, atol=atol, equal_nan=True)

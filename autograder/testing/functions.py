@@ -39,6 +39,7 @@ from autograder.testing.student_errors import (
     StudentError,
     explained,
 )
+from autograder.testing.tolerances import ELSEWHERE
 from autograder.testing.values.comparisons import comparable, for_suite
 from autograder.testing.values.core.comparing import arrays, numbers
 from cellcage.protocol.calls import EVAL, Answer, Call, Failure, Gives, Instance, Kind, NoAnswer, Reply, Step, Why
@@ -126,7 +127,7 @@ class AnsweredCalls(list[AnsweredCall]):
         others = [item for item in parts_of(found[1]) if hasattr(item, "shape") and not _holds(item, got)]
         if isinstance(wanted, tuple):
             return any(tuple(item.shape[-len(wanted) :]) == wanted for item in others if wanted)
-        return any(item.shape == wanted.shape and np.allclose(numbers(item), wanted, atol=1e-3) for item in others)
+        return any(item.shape == wanted.shape and np.allclose(numbers(item), wanted, atol=ELSEWHERE) for item in others)
 
     def _holding(self, got: Any) -> tuple[Call, Any] | None:
         for recorded in reversed(self if got is not None else []):

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.testing.tolerances import MADE
 from autograder.testing.values.core.comparing import numbers
 from cellcage.protocol.calls import Call
 from cellcage.values.pytorch.tensors import is_tensor
@@ -28,7 +29,6 @@ DIGITS = 6  # of the factor that a suite scales by
 MANY = 3  # arrays drawn alike, from which on the drawing gets a name
 DRAWN = re.compile(r"np\.random\.default_rng\((\d+)\)\.normal\(size=\((.*?),?\)\)")
 OF_TORCH = re.compile(rf"(\w+ = )torch\.from_numpy\(((?:[\d.e-]+ \* )?{DRAWN.pattern}(?: [+-] [\d.e-]+)?)\)")
-CLOSE = 1e-6  # float32 is within it
 
 
 class Notes:
@@ -120,9 +120,9 @@ def _scaled(array: np.ndarray, known: np.ndarray, code: str) -> str:
         return code if np.array_equal(array, known) else ""
     factor = (array.flat[-1] - array.flat[0]) / (known.flat[-1] - known.flat[0])
     summand = array.flat[0] - factor * known.flat[0]
-    atol = CLOSE * max(1.0, abs(factor))
-    if factor == 0 or not np.allclose(array, factor * known + summand, rtol=CLOSE, atol=atol):
+    atol = MADE * max(1.0, abs(factor))
+    if factor == 0 or not np.allclose(array, factor * known + summand, rtol=MADE, atol=atol):
         return ""
-    scaled = code if abs(factor - 1) < CLOSE else f"{factor:.{DIGITS}g} * {code}"
+    scaled = code if abs(factor - 1) < MADE else f"{factor:.{DIGITS}g} * {code}"
     sign = "+" if summand > 0 else "-"
     return scaled if abs(summand) < atol else f"{scaled} {sign} {abs(summand):.{DIGITS}g}"

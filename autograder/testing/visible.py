@@ -21,10 +21,10 @@ from autograder.testing.containers import slip_in
 from autograder.testing.mismatch import Mismatch, place_of
 from autograder.testing.shape_errors import IN_PLACE, TWO_DTYPES, reworded
 from autograder.testing.student_errors import Raised
+from autograder.testing.tolerances import VISIBLE
 from autograder.testing.values.comparisons import described
 from autograder.testing.values.core.comparing import not_close, same_value
 
-FOUR_DIGITS = 1e-4  # the literals of a visible test are rounded to four digits after the point
 ABOUT_SHAPES = ("multiplied", "broadcast", "shape", "axis", "axes", "dimension", "unpack")
 FEW = 8  # answers of up to so many numbers are shown whole; of larger ones, the first row that differs
 WIDE = 16  # of a longer row, only the first number that differs
@@ -71,7 +71,7 @@ def shown(question: str, *fits: str, **given: Any) -> Iterator[None]:
         raise raised from None
 
 
-def close(got: Any, wanted: Any, what: str = "the result", within: float = FOUR_DIGITS) -> None:
+def close(got: Any, wanted: Any, what: str = "the result", within: float = VISIBLE) -> None:
     """Same shape and same numbers, up to the rounding of literals; the message gives both where they differ."""
     got, wanted = np.asarray(expect.numbers(got)), np.asarray(wanted)
     if got.shape != wanted.shape:

@@ -14,10 +14,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from autograder.testing.tolerances import WITHIN
 from autograder.testing.values.core.comparing import same_value
 from cellcage.values.value_type import ValueType
-
-WITHIN = 1e-6  # tolerance of numbers, as `expect.TOLERANCE` has it
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.testing.tolerances import ANSWERS, COARSE, FLOAT64, ROUNDING
 from cellcage.protocol.calls import Answer, Failure, NoAnswer, Reply
 from cellcage.values.codec import encode
 from cellcage.values.core.arrays_codec import layout
@@ -19,11 +20,6 @@ from cellcage.values.core.scalars_codec import Generated
 from cellcage.values.pytorch.tensors import is_tensor
 from cellcage.values.value_types import type_of
 
-# Honest float32 differs by 3e-6 between styles, at large scores by 2e-4. Honest float64 by 1e-6 where a table or a root
-# is kept in float32. Two mistakes differ by 0.01 or more.
-ATOL = {np.dtype(np.float32): 1e-3, np.dtype(np.float64): 3e-6}
-# Of the largest number in an array: what the order of additions changes. Mistakes change more, or make other zeros.
-ROUNDING = {np.dtype(np.float32): 2e-6, np.dtype(np.float64): 4e-15}
 SameArray = Callable[[np.ndarray, np.ndarray], bool]
 
 LARGEST = 1e300  # whole numbers beyond are compared exactly
@@ -71,7 +67,7 @@ def same_value(first: Any, second: Any, *, by: SameArray | None = None) -> bool:
     if isinstance(first, Record):
         return same_value(first.fields, second.fields, by=by)
     if isinstance(first, complex):
-        return bool(first == second or abs(first - second) <= ATOL[np.dtype(float)] * (1 + abs(second)))
+        return bool(first == second or abs(first - second) <= ANSWERS[FLOAT64] * (1 + abs(second)))
     if isinstance(first, Generated):
         return first.more == second.more and same_value(first.items, second.items, by=by)
     if isinstance(first, list | tuple | deque):
@@ -135,7 +131,7 @@ def same_array(first: np.ndarray, second: np.ndarray) -> bool:
     """Whether two arrays of one dtype and shape are equal, up to rounding."""
     if first.dtype.kind != "f":
         return bool(np.array_equal(first, second))
-    return allclose(first, second, ATOL.get(first.dtype, 1e-3))
+    return allclose(first, second, ANSWERS.get(first.dtype, COARSE))
 
 
 def allclose(first: np.ndarray, second: np.ndarray, tolerance: float) -> bool:

@@ -14,7 +14,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from autograder.testing.values.comparison import WITHIN, Comparison, Difference
+from autograder.testing.tolerances import WITHIN
+from autograder.testing.values.comparison import Comparison, Difference
 from autograder.testing.values.core.comparing import LARGEST, in_four_digits, not_close, same_value
 from cellcage.values.core.objects import Other
 from cellcage.values.tables.pandas_tables import HIDES_NAMES
