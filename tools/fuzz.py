@@ -41,20 +41,18 @@ from autograder.submission import code_cells, read_notebook
 from autograder.testing.callback_cost import is_small
 from autograder.testing.callbacks import Questions
 from autograder.testing.cases import alike
+from autograder.testing.comparing import same_answer
 from autograder.testing.expect import kind_of
-from autograder.testing.functions import parts_of
 from autograder.testing.redaction import without_words
-from autograder.testing.values.comparisons import described, for_suite
-from autograder.testing.values.core.comparing import same_answer
-from autograder.testing.values.tables.table_comparison import How, difference
 from autograder.worker.verdict import read_message
 from cellcage.notebook_calls import read
 from cellcage.protocol import frames
 from cellcage.protocol.calls import Call, Failure, Reply, answer_bytes, answer_of, call_of
 from cellcage.protocol.messages import MAX_STATUS, AboutChild, CpuTime, HowEnded, Measure
-from cellcage.values.core.objects import Record
-from cellcage.values.core.scalars_codec import Generated
+from cellcage.values.tables.comparison import How, difference
 from cellcage.values.tables.table import FRAME, Column, Table
+from cellcage.values.value import Generated, Record, parts_of
+from cellcage.values.value_type import described, for_caller
 from tests.helpers.in_process import COURSE, judged, material
 from tools.fuzz_changes import changed
 
@@ -168,7 +166,7 @@ def _read_answer(data: bytes) -> None:
     fingerprint_of(answer)
     if isinstance(answer, Reply):
         kind_of(answer.value)
-        for_suite(answer.value)
+        for_caller(answer.value)
         alike(answer.value, answer.value)
         _read_table(answer.value)
 
@@ -177,7 +175,7 @@ def _read_table(value: Any) -> None:
     """Compare tables as tests and the diagnosis do."""
     for table in parts_of(value):
         if isinstance(table, Table):
-            described(for_suite(table))
+            described(for_caller(table))
             for how in (How(), How(row_order=False, dtypes=True, column_order=True)):
                 difference(table, table, how)
                 difference(table, _RIGHT, how)

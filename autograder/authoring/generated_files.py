@@ -24,8 +24,7 @@ from autograder.errors import CourseError
 from autograder.nbgrader import api, error_line
 from autograder.submission import grade_id
 from autograder.testing.suite import Suite
-from autograder.testing.values import comparisons
-from autograder.testing.values.comparisons import described
+from cellcage.values.value_type import by_tag, described
 
 FLAG = "visible=True"
 HEAD = '"""Visible tests, written by `autograder dev sync` from the cases that the hidden tests mark as visible."""'
@@ -127,8 +126,8 @@ def _visible_tests(hidden: Path, assignment: Assignment) -> str:
 def _imports() -> dict[str, str]:
     """Lines that import what a case may use, by the name used."""
     found = dict(OTHERS)
-    for comparison in comparisons.by_tag().values():
-        found |= comparison.imports
+    for value_type in by_tag().values():
+        found |= value_type.imports
     return found
 
 

@@ -23,13 +23,9 @@ import numpy as np
 from msgspec.structs import replace
 
 from autograder.testing.tolerances import COARSER, FINGERPRINT, OF_LARGE
-from autograder.testing.values.comparisons import compared
-from autograder.testing.values.core.comparing import float_of, numbers
 from cellcage.protocol.calls import Answer, Call, Failure, Reply
-from cellcage.values.conversion import changed
-from cellcage.values.core.objects import Record
-from cellcage.values.core.scalars_codec import Generated
-from cellcage.values.value_types import type_of
+from cellcage.values.value import Generated, Record, changed, float_of, numbers
+from cellcage.values.value_type import compared, type_of
 
 MAX_PARTS = 20_000  # parts of an answer that count, and numbers of a part
 NOT_A_NUMBER, ENDLESS, HUGE = 1234.5, 54321.0, 1e9

@@ -22,8 +22,7 @@ from autograder.testing.local import COURSE_SECONDS, TOO_SLOW, answering, quiet
 from autograder.testing.plan import PlannedCall
 from cellcage.calling.perform import perform
 from cellcage.protocol.calls import Answer, Call, NoAnswer, Reply, Why, answer_bytes, answer_of
-from cellcage.values.core.objects import Other
-from cellcage.values.pytorch.tensors import is_tensor
+from cellcage.values.value import Other, is_tensor
 
 FEW = 5  # planned calls on which each hypothesis is run if no fingerprints are saved
 

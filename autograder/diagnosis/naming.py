@@ -22,11 +22,12 @@ from autograder.diagnosis.hypotheses import Hypotheses
 from autograder.diagnosis.relations import relation_among
 from autograder.report import Finding
 from autograder.testing.catalogue import Mistake
-from autograder.testing.functions import AnsweredCall, has_chance, parts_of
+from autograder.testing.comparing import arrays, same_answer, same_array, same_value
+from autograder.testing.functions import AnsweredCall, has_chance
 from autograder.testing.plan import PlannedCall
 from autograder.testing.relation import OfAnswer
-from autograder.testing.values.core.comparing import arrays, same_answer, same_array, same_value
 from cellcage.protocol.calls import Answer, Failure, Kind, Reply
+from cellcage.values.value import parts_of
 
 NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?|\.[0-9]+")
 

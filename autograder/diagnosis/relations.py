@@ -18,11 +18,12 @@ import numpy as np
 from autograder.diagnosis import differences
 from autograder.diagnosis.differences import NOT_ALONE, ComparedCall
 from autograder.report import Finding
+from autograder.testing.comparing import arrays
 from autograder.testing.relation import OfAnswer
 from autograder.testing.shape_errors import reworded
-from autograder.testing.values.core.comparing import arrays, numbers
 from cellcage.protocol.calls import Answer, Call, Failure, NoAnswer, Reply, Why
 from cellcage.protocol.calls import Kind as FailureKind
+from cellcage.values.value import numbers
 
 # A relation, and the wrong answers (by their places) in which it shows.
 Explained = tuple[Finding, frozenset[int]]

@@ -25,10 +25,10 @@ from autograder.diagnosis.visible_fingerprints import named
 from autograder.judge.material import Material
 from autograder.judge.rules.rule import Attempt
 from autograder.report import ExerciseResult, Finding, Picture, State, TestMessage, TestResult
+from autograder.testing.comparing import digest
 from autograder.testing.expect import Mismatch
 from autograder.testing.student_errors import BY_HAND, Missing, NotStarted, Stopped
 from autograder.testing.suite import VALUE_ORDER, Outcome
-from autograder.testing.values.core.comparing import digest
 from autograder.text import one_line
 from cellcage.notebook_calls import read
 from cellcage.protocol.calls import NoAnswer, Reply

@@ -19,7 +19,7 @@ from autograder.report import ExerciseResult
 from autograder.testing.call_text import ParameterNames
 from autograder.testing.callbacks import Questions, parameter_names
 from autograder.testing.cell_errors import defines
-from autograder.testing.values.core.comparing import same_answer
+from autograder.testing.comparing import same_answer
 from cellcage.notebook_calls import read
 from cellcage.protocol.calls import Call
 

@@ -16,10 +16,9 @@ from autograder.report import Picture
 from autograder.testing.callbacks import Questions
 from autograder.testing.example import Example
 from autograder.testing.student_errors import Stopped
-from autograder.testing.values.core.comparing import numbers
 from cellcage.notebook_calls import read
 from cellcage.protocol.calls import Call, Instance, Reply
-from cellcage.values.pytorch.tensors import is_tensor
+from cellcage.values.value import is_tensor, numbers
 
 MAX_MATRICES = 8
 

@@ -25,10 +25,10 @@ from autograder.judge.rules.rule import Attempt
 from autograder.report import Finding
 from autograder.testing.callbacks import Questions
 from autograder.testing.cell_errors import defines
+from autograder.testing.comparing import same_answer
 from autograder.testing.functions import AnsweredCall, has_chance
 from autograder.testing.local import answering
 from autograder.testing.plan import PlannedCall
-from autograder.testing.values.core.comparing import same_answer
 from cellcage.notebook_calls import FirstCells, NotebookCalls, Unread, read
 from cellcage.protocol.calls import Call, Failure, NoAnswer, answer_of
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from autograder.testing.values.comparisons import described
 from cellcage.protocol.calls import EVAL, Call, Gives
+from cellcage.values.value_type import described
 
 MOST_ITEMS = 100  # of a list that is written out
 

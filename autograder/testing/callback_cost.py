@@ -14,11 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from autograder.testing.values.comparisons import comparable
 from cellcage.protocol.calls import Call, Instance
 from cellcage.values.codec import Handle
-from cellcage.values.pytorch.tensors import is_tensor
-from cellcage.values.value_types import type_of
+from cellcage.values.value import is_tensor
+from cellcage.values.value_type import comparable, type_of
 
 HOLDS = (list, tuple, set, frozenset, deque, dict)
 HARMLESS = (bool, Handle)

@@ -20,11 +20,11 @@ import numpy as np
 from msgspec.structs import replace
 
 from autograder.testing.callback_cost import HOLDS, data_in, is_small, items_in
-from autograder.testing.values.comparisons import comparable
 from cellcage.calling.perform import perform
 from cellcage.protocol.calls import Call, Failure, Gives, Kind, Proxy, Reply
 from cellcage.values.codec import Handle
-from cellcage.values.pytorch.tensors import is_tensor
+from cellcage.values.value import is_tensor
+from cellcage.values.value_type import comparable
 
 MAX_QUESTIONS = 1500  # in one call; an honest one asks a few, or once for each block of a long text
 MAX_SECONDS = 20.0  # of our time for all answers to a submission; an honest one takes a tenth of a second

@@ -17,15 +17,14 @@ import numpy as np
 
 from autograder.testing import expect
 from autograder.testing import visible as visible_tests
+from autograder.testing.comparing import same_value
 from autograder.testing.functions import Functions
 from autograder.testing.mismatch import NOT_RIGHT, fail, kind_of
 from autograder.testing.student_errors import Raised
 from autograder.testing.tolerances import WITHIN
-from autograder.testing.values.comparisons import comparable
-from autograder.testing.values.core.comparing import LONGEST, allclose, float_of, in_four_digits, same_value
 from cellcage.protocol.calls import Failure
-from cellcage.values.core.objects import Other
-from cellcage.values.core.scalars_codec import Generated
+from cellcage.values.value import LONGEST, Generated, Other, allclose, float_of, in_four_digits, same
+from cellcage.values.value_type import comparable
 
 Case = tuple[Any, ...]
 
@@ -105,8 +104,8 @@ def _what_is_wrong(got: Any, right: Any) -> str:
     if isinstance(got, list | tuple | deque | Generated):
         if len(got) != len(right):
             return f"the result has {len(got)} items, which is not right."
-        place = next(n for n, pair in enumerate(zip(got, right, strict=True)) if not alike(*pair))
-        return f"the result at [{place}] {_number(got[place])}is not right."
+        place = next((n for n, pair in enumerate(zip(got, right, strict=True)) if not alike(*pair)), None)
+        return NOT_RIGHT if place is None else f"the result at [{place}] {_number(got[place])}is not right."
     if isinstance(got, dict):
         if got.keys() != right.keys():
             return "the result does not have the expected keys."
@@ -124,20 +123,20 @@ def _number(value: Any) -> str:
 
 def alike(got: Any, right: Any) -> bool:
     """Whether two values are equal, numbers up to rounding. 2 equals 2.0, and NaN equals NaN; True equals no number."""
+    return same(got, right, _decided)
+
+
+def _decided(got: Any, right: Any) -> bool | None:
     if isinstance(got, Other):
         return False
     found, wanted = comparable(got), comparable(right)
     if found is not None and wanted is not None and found[0] is wanted[0]:
-        return found[0].difference(found[1], wanted[1]) is None
+        return found[0].difference(found[1], wanted[1], WITHIN) is None
     if _kind(got) != _kind(right):
         return False
-    if isinstance(right, list | tuple | deque | Generated):
-        return len(got) == len(right) and all(map(alike, got, right))
-    if isinstance(right, dict):
-        return got.keys() == right.keys() and all(alike(got[key], right[key]) for key in right)
-    if _kind(right) in ("number", "array"):
-        return _alike_numbers(got, right)
-    return same_value(got, right)
+    if isinstance(right, list | tuple | deque | Generated | dict):
+        return None
+    return _alike_numbers(got, right) if _kind(right) in ("number", "array") else same_value(got, right)
 
 
 def _alike_numbers(got: Any, right: Any) -> bool:

@@ -18,10 +18,8 @@ from typing import Any
 import numpy as np
 
 from autograder.testing.mismatch import kind_of
-from autograder.testing.values.core.comparing import numbers
-from cellcage.values.core.arrays_codec import NAMES
-from cellcage.values.core.scalars_codec import Generated
-from cellcage.values.pytorch.tensors import is_tensor
+from cellcage.values.arrays_codec import NAMES
+from cellcage.values.value import Generated, is_tensor, numbers
 
 NUMBER = (bool, int, float, np.generic)
 SEQUENCE = (list, tuple, deque, Generated)

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from autograder.testing.comparing import change_of, same_value
 from autograder.testing.mismatch import RESULT, ArrayDifference, fail_for_kind, number_of, place_of
 from autograder.testing.mismatch import IfOthersPass as IfOthersPass
 from autograder.testing.mismatch import Mismatch as Mismatch
@@ -20,15 +21,11 @@ from autograder.testing.mismatch import kind_of as kind_of
 from autograder.testing.redaction import HiddenText
 from autograder.testing.student_errors import Missing, NotStarted, Raised, Stopped, StudentError
 from autograder.testing.tolerances import CHECKED, UNCHANGED, WITHIN
-from autograder.testing.values.comparison import Comparison, Difference
-from autograder.testing.values.comparisons import comparable
-from autograder.testing.values.core.comparing import LONGEST, change_of, float_of, not_close, same_value
-from autograder.testing.values.tables.table_comparison import How
-from autograder.testing.values.tables.table_comparison import difference as difference_of_tables
-from cellcage.values.conversion import portable
-from cellcage.values.core.objects import Form, Other
-from cellcage.values.core.scalars_codec import WRITERS, Generated
-from cellcage.values.pytorch.tensors import is_tensor
+from cellcage.values.scalars_codec import WRITERS
+from cellcage.values.tables.comparison import How
+from cellcage.values.tables.comparison import difference as difference_of_tables
+from cellcage.values.value import LONGEST, Form, Generated, Other, float_of, is_tensor, not_close
+from cellcage.values.value_type import Difference, ValueType, comparable, portable
 
 # Values of these types are compared as they are, and not as arrays.
 EXACT = {*WRITERS, str, tuple, list, set, frozenset, dict, deque, Generated} - {int, complex}
@@ -168,16 +165,16 @@ def _listed(value: Sequence[Any], hint: str, what: str) -> np.ndarray:
 
 
 def same(got: Any, wanted: Any, hint: str = "", what: str = RESULT, atol: float = WITHIN, tells: bool = False) -> None:
-    """The same value of a registered type, such as a table; see `testing.values.comparison`.
+    """The same value of a registered type, such as a table; see `cellcage.values.value_type`.
 
     atol: how far numbers may be off; tells: whether the message gives the expected value, for visible tests
     """
-    comparison, found, right = _same_type(got, wanted, hint, what)
-    _must_not_differ(comparison.difference(found, right, atol, tells), got, hint, what)
+    value_type, found, right = _same_type(got, wanted, hint, what)
+    _must_not_differ(value_type.difference(found, right, atol, tells), got, hint, what)
 
 
-def _same_type(got: Any, wanted: Any, hint: str, what: str) -> tuple[Comparison, Any, Any]:
-    """The comparison for what is wanted, and both values in portable form; fails if one is of another type."""
+def _same_type(got: Any, wanted: Any, hint: str, what: str) -> tuple[ValueType, Any, Any]:
+    """The type of what is wanted, and both values in portable form; fails if one is of another type."""
     right, found = comparable(wanted), comparable(got)
     if right is None:
         raise TypeError(f"a {type(wanted).__name__} is of no registered type")

@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from autograder.testing.functions import AnsweredCalls, Answering, parts_of
+from autograder.testing.comparing import same_answer
+from autograder.testing.functions import AnsweredCalls, Answering
 from autograder.testing.mismatch import ArrayDifference, Mismatch, number_of, place_of
 from autograder.testing.tolerances import OF_A_GAP
-from autograder.testing.values.core.comparing import numbers, same_answer
 from cellcage.protocol.calls import Call, Reply
+from cellcage.values.value import numbers, parts_of
 
 
 @dataclass(frozen=True)

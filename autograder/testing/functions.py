@@ -26,6 +26,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from autograder.testing.call_text import ParameterNames
+from autograder.testing.comparing import arrays
 from autograder.testing.refused_arguments import refuse
 from autograder.testing.shape_errors import reworded
 from autograder.testing.student_errors import (
@@ -40,10 +41,9 @@ from autograder.testing.student_errors import (
     explained,
 )
 from autograder.testing.tolerances import ELSEWHERE
-from autograder.testing.values.comparisons import comparable, for_suite
-from autograder.testing.values.core.comparing import arrays, numbers
 from cellcage.protocol.calls import EVAL, Answer, Call, Failure, Gives, Instance, Kind, NoAnswer, Reply, Step, Why
-from cellcage.values.conversion import portable
+from cellcage.values.value import numbers, parts_of
+from cellcage.values.value_type import comparable, for_caller, portable
 
 READY_MADE = (
     "calls the ready-made `{name}`. Writing that yourself is the exercise, so this earns no points. Replace the call "
@@ -163,7 +163,7 @@ class Functions:
         self.calls.append(AnsweredCall(call, answer))
         if isinstance(answer, Reply):
             inputs = call.positional if answer.inputs is None else answer.inputs
-            return replace(answer, value=for_suite(answer.value), inputs=for_suite(inputs))
+            return replace(answer, value=for_caller(answer.value), inputs=for_caller(inputs))
         if isinstance(answer, Failure) and answer.kind is Kind.MISSING and call.gives is Gives.NAME:
             raise Missing(NO_VALUE.format(name=call.name))
         raise as_exception(call.name, answer)
@@ -243,17 +243,10 @@ class Function:
         return self._student._reply(Call(self.name, args, kwargs, memory=memory)).value
 
 
-def parts_of(value: Any) -> list[Any]:
-    """The values in a tuple, a list or a dict; a list of the value itself if it is anything else."""
-    if isinstance(value, dict):
-        return list(value.values())
-    return list(value) if isinstance(value, list | tuple) else [value]
-
-
 def _holds(value: Any, got: Any) -> bool:
     """Whether `got` is this value, one of its parts, or an array that shares its memory."""
     parts = parts_of(value)
-    if any(got is part or for_suite(part) is got for part in (value, *parts)):
+    if any(got is part or for_caller(part) is got for part in (value, *parts)):
         return True
     if comparable(got) is not None:  # attributes of a frame are its columns
         return False

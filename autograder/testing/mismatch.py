@@ -11,10 +11,8 @@ import numpy as np
 from msgspec import structs
 
 from autograder.report import TestMessage
-from autograder.testing.values.comparisons import described
-from autograder.testing.values.core.comparing import in_four_digits
-from cellcage.values.core.objects import Form, Other, Record
-from cellcage.values.core.scalars_codec import Generated
+from cellcage.values.value import Form, Generated, Other, Record, in_four_digits
+from cellcage.values.value_type import described
 
 NONE = "None (is there a `return`?)"
 RESULT = "the result"  # what messages call a whole answer

@@ -15,9 +15,8 @@ from msgspec.structs import replace
 
 from cellcage.calling.perform import KINDS
 from cellcage.protocol.calls import Failure, Kind, Line, Reply
-from cellcage.values.core.objects import Other, Record
-from cellcage.values.core.scalars_codec import Generated
 from cellcage.values.tables.table import Table
+from cellcage.values.value import Generated, Other, Record
 
 DEPTH, LONGEST = 4, 160  # of a value in which names are looked for
 MAX_LINE = 160  # characters, as `answer_bytes` cuts it

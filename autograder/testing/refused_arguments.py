@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 
 from cellcage.protocol.calls import Call
+from cellcage.values.arrays_codec import NAMES
 from cellcage.values.codec import encode
-from cellcage.values.conversion import changed
-from cellcage.values.core.arrays_codec import NAMES
-from cellcage.values.core.objects import Other, Record
-from cellcage.values.value_types import type_of
+from cellcage.values.value import Other, Record, changed
+from cellcage.values.value_type import type_of
 
 DRAWS = np.random.Generator | np.random.RandomState | np.random.BitGenerator | random.Random
 OF_CHANCE = "pass a seed, and let the function make its generator"

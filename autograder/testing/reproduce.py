@@ -20,9 +20,8 @@ from typing import Any
 import numpy as np
 
 from autograder.testing.tolerances import MADE
-from autograder.testing.values.core.comparing import numbers
 from cellcage.protocol.calls import Call
-from cellcage.values.pytorch.tensors import is_tensor
+from cellcage.values.value import is_tensor, numbers
 
 FEW = 48  # numbers that are written out
 DIGITS = 6  # of the factor that a suite scales by

@@ -38,7 +38,7 @@ from autograder.testing.reproduce import Notes
 from autograder.testing.student_errors import Missing, NotStarted, Raised, Stopped, StudentError
 from autograder.text import one_line
 from cellcage.protocol.calls import Gives, Reply
-from cellcage.values.core.objects import NoField
+from cellcage.values.value import NoField
 
 # Settings of the environment that are meant for other tests: a suite does not know their options.
 SETTINGS = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")

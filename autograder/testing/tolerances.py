@@ -18,7 +18,7 @@ VISIBLE = 1e-4  # the literals of a visible test are rounded to four digits afte
 UNCHANGED = 1e-6  # the answers to two different calls, which should not be the same
 
 # Two answers to one call: a test that passes with one of them passes with the other.
-ANSWERS = {FLOAT32: 1e-3, FLOAT64: 3e-6}
+ANSWERS = {FLOAT32: 1e-3, FLOAT64: 3e-6, np.dtype(complex): 3e-6}
 COARSE = 1e-3  # arrays of any other dtype, or of two dtypes
 WHOLE = 1e-7  # whole numbers beside those that a relation makes of the right ones
 # Of the largest number in an array: what the order of additions changes. Mistakes change more, or make other zeros.

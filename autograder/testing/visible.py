@@ -17,13 +17,14 @@ import numpy as np
 
 from autograder.report import TestMessage
 from autograder.testing import expect
+from autograder.testing.comparing import same_value
 from autograder.testing.containers import slip_in
 from autograder.testing.mismatch import Mismatch, place_of
 from autograder.testing.shape_errors import IN_PLACE, TWO_DTYPES, reworded
 from autograder.testing.student_errors import Raised
 from autograder.testing.tolerances import VISIBLE
-from autograder.testing.values.comparisons import described
-from autograder.testing.values.core.comparing import not_close, same_value
+from cellcage.values.value import not_close
+from cellcage.values.value_type import described
 
 ABOUT_SHAPES = ("multiplied", "broadcast", "shape", "axis", "axes", "dimension", "unpack")
 FEW = 8  # answers of up to so many numbers are shown whole; of larger ones, the first row that differs

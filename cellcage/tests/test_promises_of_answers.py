@@ -18,7 +18,7 @@ from cellcage.calling.perform import perform
 from cellcage.notebook import CallFailed
 from cellcage.notebook_calls import FirstCells, NoQuestions, read
 from cellcage.protocol.calls import Call, Failure, Kind, NoAnswer, Proxy, Reply, Why
-from cellcage.values.core.objects import Form, Other, Record
+from cellcage.values.value import Form, Other, Record
 
 
 @all_backends

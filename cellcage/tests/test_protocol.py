@@ -17,8 +17,8 @@ from cellcage.calling.perform import perform
 from cellcage.protocol import frames
 from cellcage.protocol.calls import Call, Failure, Instance, Kind, Line, Reply, Step, answer_bytes, answer_of, call_of
 from cellcage.values import codec as values
-from cellcage.values.core.arrays_codec import MAX_ARRAY
-from cellcage.values.core.objects import Form, Record, equal_data
+from cellcage.values.arrays_codec import MAX_ARRAY
+from cellcage.values.value import Form, Record, same
 
 # What untrusted code might send.
 anything = st.recursive(
@@ -52,7 +52,7 @@ objects = st.recursive(
 
 @given(objects)
 def test_values_round_trip(value):
-    assert equal_data(values.decode(values.encode(value)), value)
+    assert same(values.decode(values.encode(value)), value)
 
 
 @given(numbers)

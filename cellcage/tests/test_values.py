@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from cellcage.values import codec as values
-from cellcage.values.core.objects import Form, NoField, Other, equal_data
 from cellcage.values.tables.table import FRAME, Column, Table
+from cellcage.values.value import Form, NoField, Other, same
 from cellcage.wire import WireError
 
 
@@ -67,7 +67,7 @@ class Nasty:
 )  # fmt: skip
 def test_built_in_value_round_trips(value):
     again = sent(value)
-    assert type(again) is type(value) and equal_data(again, value)
+    assert type(again) is type(value) and same(again, value)
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,7 @@ import torch
 
 from autograder.authoring import catalogue_page
 from autograder.testing.catalogue import read_catalogue
-from autograder.testing.functions import parts_of
-from autograder.testing.values.core.comparing import numbers
+from cellcage.values.value import numbers, parts_of
 from tests.helpers.in_process import (
     ASSIGNMENTS,
     exercise_of,

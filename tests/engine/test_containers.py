@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
+from autograder.testing.comparing import same_value
 from autograder.testing.containers import in_containers_of, slip_in
-from autograder.testing.values.core.comparing import same_value
-from cellcage.values.core.objects import Other
+from cellcage.values.value import Other
 
 ROWS = np.arange(6, dtype=np.float32).reshape(2, 3)
 MORE = np.ones((4, 5))

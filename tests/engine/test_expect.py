@@ -13,12 +13,12 @@ from attention_course.hidden.inputs import normal
 from attention_course.hidden.properties import gradients_match, parts, responds, same_item_by_item
 from autograder.testing import expect
 from autograder.testing.cases import alike
+from autograder.testing.comparing import same_value
 from autograder.testing.functions import Functions
 from autograder.testing.local import answering
 from autograder.testing.student_errors import Missing, NotStarted, Raised, RaisedValueError, Stopped
-from autograder.testing.values.core.comparing import same_value
 from autograder.testing.visible import as_text, close
-from cellcage.values.core.objects import Form, Other
+from cellcage.values.value import Form, Other
 
 HINT = "Where does it come from?"
 ODD = {

@@ -7,14 +7,14 @@ import pandas as pd
 import pytest
 
 from autograder.testing import expect, visible
+from autograder.testing.comparing import same_answer
 from autograder.testing.functions import Functions
 from autograder.testing.local import answering
 from autograder.testing.redaction import without_words
 from autograder.testing.student_errors import Raised, RaisedValueError
 from autograder.testing.suite import Suite
-from autograder.testing.values.core.comparing import same_answer
 from cellcage.protocol.calls import Call
-from cellcage.values.core.objects import Other
+from cellcage.values.value import Other
 
 WANTED = pd.DataFrame(
     {"mean": [2.0, 3.5, 4.0], "n": [1, 2, 3], "day": pd.to_datetime(["2024-01-01", "2024-02-01", None])},

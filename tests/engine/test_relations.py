@@ -13,8 +13,8 @@ from autograder.diagnosis.differences import ComparedCall
 from autograder.diagnosis.relations import relation_among
 from autograder.errors import CourseError
 from autograder.student.check import examine
+from autograder.testing.comparing import same_answer
 from autograder.testing.local import answering
-from autograder.testing.values.core.comparing import same_answer
 from cellcage.protocol.calls import Call
 from tests.helpers.in_process import COURSE, judged_alone
 

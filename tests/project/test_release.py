@@ -21,7 +21,7 @@ from autograder.authoring.release import colab_link, first_cell, members, write_
 from autograder.errors import CourseError
 from autograder.submission import code_cells, read_notebook
 from autograder.testing.catalogue import read_catalogue
-from autograder.testing.values.core.comparing import arrays
+from autograder.testing.comparing import arrays
 from cellcage.notebook_calls import read
 from tests.conftest import ROOT
 from tests.helpers.in_process import ASSIGNMENTS, COURSE, material

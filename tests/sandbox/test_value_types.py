@@ -1,4 +1,4 @@
-"""Another distribution can add a type of values with two entry points."""
+"""Another distribution can add a type of values with one entry point."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from autograder.authoring.generated_files import visible_files
 from autograder.submission import Cell
 from autograder.task import Task
 from autograder.testing import expect
-from autograder.testing.values import comparisons
 from autograder.worker.worker import Judges, Worker
 from cellcage import choose_backend
 from cellcage.limits import Limits
 from cellcage.outside import zygote_client
-from cellcage.values import value_types
+from cellcage.values import value_type
 from cellcage.values.codec import decode, encode
 from cellcage.wire import WireError
 from tests.courses.own import SUITE, course_of, exercise
@@ -27,11 +26,12 @@ FILES = {
     "spans/span_type.py": """
         import datetime
 
-        from cellcage.values.value_type import ValueType
+        from cellcage.values.value_type import Difference, ValueType
 
 
         class SpanType(ValueType):
             tag = "span"
+            imports = {"datetime": "import datetime"}
 
             def knows(self, kind):
                 return kind is datetime.timedelta
@@ -48,32 +48,19 @@ FILES = {
             def hashable(self, value):
                 return True
 
-
-        SPAN = SpanType()
-    """,
-    "spans/span_comparison.py": """
-        from autograder.testing.values.comparison import Comparison, Difference
-
-
-        class SpanComparison(Comparison):
-            imports = {"datetime": "import datetime"}
-
             def named(self, value):
                 return "a span of time"
 
-            def difference(self, got, wanted, atol=0.0, tells=False):
+            def difference(self, got, wanted, atol, tells=False):
                 return None if got == wanted else Difference("value", f"takes {got}, which is not right")
 
 
-        SPANS = SpanComparison()
+        SPAN = SpanType()
     """,
     "spans-1.dist-info/METADATA": "Metadata-Version: 2.1\nName: spans\nVersion: 1\n",
     "spans-1.dist-info/entry_points.txt": """
         [cellcage.values]
         span = spans.span_type:SPAN
-
-        [autograder.values]
-        span = spans.span_comparison:SPANS
     """,
 }
 SOLUTION = """
@@ -113,7 +100,7 @@ def spans(tmp_path, monkeypatch):
     monkeypatch.setattr(
         zygote_client, "PROGRAM", f"import sys; sys.path.append({str(folder)!r}); {zygote_client.PROGRAM}"
     )
-    caches = value_types.by_tag, value_types._of_class, comparisons.by_tag
+    caches = value_type.by_tag, value_type._of_class
     for cache in caches:
         cache.cache_clear()
     yield

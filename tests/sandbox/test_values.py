@@ -13,15 +13,15 @@ from autograder.course.assignments import Exercise
 from autograder.judge.judging import judge
 from autograder.judge.material import Material
 from autograder.judge.rules import GRADING
+from autograder.testing.comparing import same_value
 from autograder.testing.expect import kind_of
 from autograder.testing.functions import Functions
 from autograder.testing.local import Here, answering
 from autograder.testing.suite import Suite
-from autograder.testing.values.comparisons import for_suite
-from autograder.testing.values.core.comparing import same_value
 from cellcage.protocol.calls import Call
 from cellcage.values import codec as values
-from cellcage.values.core.scalars_codec import MAX_GENERATED, Generated
+from cellcage.values.value import MAX_GENERATED, Generated
+from cellcage.values.value_type import for_caller
 
 
 def sent(value):
@@ -64,7 +64,7 @@ def test_generator_is_read_up_to_a_limit():
 
 
 def received(value):
-    return for_suite(sent(value))
+    return for_caller(sent(value))
 
 
 def frame_of_all_types():

@@ -12,9 +12,9 @@ from dataclasses import replace
 
 from autograder.judge.rules.rule import Attempt, Rule
 from autograder.testing.call_text import as_written
+from autograder.testing.comparing import change_of
 from autograder.testing.expect import CHANGED_ARGUMENT, Mismatch
 from autograder.testing.functions import AnsweredCall, Answering
-from autograder.testing.values.core.comparing import change_of
 from cellcage.protocol.calls import Call, Reply
 
 ADVICE = "Which line writes into an argument, or sets its shape or dtype?"

@@ -21,9 +21,10 @@ from autograder.testing.callbacks import passes_functions
 from autograder.testing.cases import alike
 from autograder.testing.containers import NUMBER, are_several, in_containers_of, in_place_of, order_in, slip_in
 from autograder.testing.expect import Mismatch
-from autograder.testing.functions import Answering, parts_of
+from autograder.testing.functions import Answering
 from autograder.testing.suite import Outcome, Test
 from cellcage.protocol.calls import Answer, Call, Gives, Reply
+from cellcage.values.value import parts_of
 
 KEPT = 0.8  # of a test's points
 COSTS = "returned {slip}. {why}, so this costs a fifth of the points."

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from autograder.judge.rules.rule import Asking, Rule
+from autograder.testing.comparing import differs_by_rounding
 from autograder.testing.plan import PlannedCall
 from autograder.testing.suite import Test
-from autograder.testing.values.core.comparing import differs_by_rounding
 from cellcage.notebook_calls import Unread, read
 from cellcage.protocol.calls import answer_of
 

@@ -11,10 +11,10 @@ from dataclasses import replace
 from msgspec import structs
 
 from autograder.judge.rules.rule import Attempt, ExerciseCalls, Rule, ask_one, ask_together
+from autograder.testing.comparing import same_answer, same_value
 from autograder.testing.expect import Mismatch
 from autograder.testing.functions import as_exception, has_chance
 from autograder.testing.suite import Test
-from autograder.testing.values.core.comparing import same_answer, same_value
 from cellcage.notebook_calls import Unread, read
 from cellcage.protocol.calls import Call, NoAnswer, Reply
 

@@ -6,12 +6,12 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from autograder.testing.call_text import ParameterNames
+from autograder.testing.comparing import same_answer
 from autograder.testing.functions import AnsweredCall, Answering, has_chance
 from autograder.testing.local import CallsHere
 from autograder.testing.plan import CallPlace, Plan, PlannedCall
 from autograder.testing.student_errors import NotStarted, StudentError
 from autograder.testing.suite import Outcome, Test
-from autograder.testing.values.core.comparing import same_answer
 from cellcage.notebook_calls import NotebookCalls, Unread, read
 from cellcage.protocol import frames
 from cellcage.protocol.calls import Answer, Call, Failure, Kind, NoAnswer, Reply, Why

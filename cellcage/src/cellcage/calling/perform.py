@@ -36,9 +36,8 @@ from cellcage.protocol.calls import (
     Reply,
 )
 from cellcage.values.codec import Handle, as_data, encode
-from cellcage.values.conversion import native
-from cellcage.values.core.scalars_codec import read_out
-from cellcage.values.pytorch.tensors import is_float_tensor
+from cellcage.values.value import is_float_tensor, read_out
+from cellcage.values.value_type import native
 
 KINDS = (
     "NotImplementedError", "NameError", "UnboundLocalError", "TypeError", "ValueError", "IndexError", "KeyError",

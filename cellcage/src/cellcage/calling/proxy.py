@@ -21,10 +21,9 @@ from msgspec.structs import replace
 
 from cellcage.protocol.calls import Ask, Call, Instance, Kind, Proxy, Reply
 from cellcage.values.codec import Handle, encode
-from cellcage.values.conversion import native
-from cellcage.values.core.scalars_codec import WRITERS
-from cellcage.values.pytorch.tensors import is_float_tensor, is_tensor
-from cellcage.values.value_types import type_of
+from cellcage.values.scalars_codec import WRITERS
+from cellcage.values.value import is_float_tensor, is_tensor
+from cellcage.values.value_type import native, type_of
 
 PLAIN = (np.generic, float, str, list, tuple, dict, set, frozenset, deque, type(None), Handle, *WRITERS)
 Code = Callable[..., Any]

@@ -54,7 +54,7 @@ from cellcage.linux import seccomp, system_calls
 from cellcage.protocol import frames, messages
 from cellcage.protocol.calls import Call, Failure, Reply, answer_bytes, answer_of, call_of, sendable
 from cellcage.protocol.ending import ENDLESS, MACHINE_SHORT, Ending, ending_of
-from cellcage.values.value_types import by_tag
+from cellcage.values.value_type import by_tag
 
 FORK_SECONDS = 3.0  # the time of a call: so long another notebook may take up this user's processes
 AGAIN_SECONDS = 0.1  # between two looks at whether a long call still imports something

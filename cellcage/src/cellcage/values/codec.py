@@ -16,13 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from cellcage.values.conversion import ATOMS, changed
-from cellcage.values.core import scalars_codec
-from cellcage.values.core.arrays_codec import NAMES, array_data, array_of
-from cellcage.values.core.objects import NAME, Form, Other, Record, is_field, public
-from cellcage.values.core.scalars_codec import Generated
-from cellcage.values.value_type import ValueType
-from cellcage.values.value_types import by_tag, type_of
+from cellcage.values import scalars_codec
+from cellcage.values.arrays_codec import NAMES, array_data, array_of
+from cellcage.values.value import ATOMS, NAME, Form, Generated, Other, Record, changed, is_field, public
+from cellcage.values.value_type import ValueType, by_tag, type_of
 from cellcage.wire import MAX_ITEMS, WireError, converted
 
 MAX_DEPTH = 16  # the deepest honest value is a dictionary of tuples

@@ -5,13 +5,11 @@ Imports pandas only if there is something to convert.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from cellcage.values.core.objects import NAME, Form, Other
 from cellcage.values.tables.table import (
     CATEGORY,
     DTYPES,
@@ -27,48 +25,13 @@ from cellcage.values.tables.table import (
     Column,
     Table,
     are_names,
-    table_of,
 )
-from cellcage.values.value_type import ValueType
+from cellcage.values.value import NAME, Form, Other
 
 # Columns of these dtypes are sent as arrays, and so are times and categories; all others as lists.
 PLAIN = tuple(map(np.dtype, ("bool", "float32", "float64", "int8", "int16", "int32", "int64", "uint8")))
 MAX_ROWS = 2**21  # at eight bytes each they fill the largest array
 HIDES_NAMES = "hides_names"  # in a frame's `attrs`, see `Table`
-
-
-class TableType(ValueType):
-    """Objects of pandas; their portable form is a `Table`."""
-
-    tag = "table"
-    package = "pandas"
-
-    def knows(self, kind: type) -> bool:
-        """Whether it is `Table`, or a class of pandas' `KINDS`."""
-        pandas = sys.modules.get("pandas")
-        if pandas is None or not hasattr(pandas, MOMENT):
-            return kind is Table
-        return issubclass(kind, (Table, type(pandas.NaT), *(getattr(pandas, name) for name in KINDS)))
-
-    def portable(self, value: Any) -> Table | Other:
-        """The object as a table; an `Other` if it is too large, or if two columns have the same name."""
-        return value if isinstance(value, Table) else table_from(value)
-
-    def parts(self, value: Table) -> list[Any]:
-        """The columns and their names."""
-        return value.data()
-
-    def made_of(self, parts: Any) -> Table:
-        """The table of these columns. Raises `WireError`."""
-        return table_of(parts)
-
-    def native(self, value: Table) -> Any:
-        """The object of pandas. Raises whatever pandas raises."""
-        return pandas_object(value)
-
-    def hashable(self, value: Table) -> bool:
-        """Whether it is a timestamp or a time span."""
-        return value.kind in (MOMENT, SPAN)
 
 
 def table_from(value: Any) -> Table | Other:

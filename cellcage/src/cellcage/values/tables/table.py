@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from cellcage.values.core.objects import NoField, equal_data
+from cellcage.values.value import NoField, same
 from cellcage.wire import WireError
 
 MAX_COLUMNS = 256
@@ -127,7 +127,7 @@ class Table:
         return hash(self.parts[0].plain[0])
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Table) and equal_data(self.data(), other.data())
+        return isinstance(other, Table) and same(self.data(), other.data())
 
     def __repr__(self) -> str:
         if self.kind in (MOMENT, SPAN):

@@ -10,17 +10,13 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from autograder.testing.tolerances import WITHIN
-from autograder.testing.values.comparison import Comparison, Difference
-from autograder.testing.values.core.comparing import LARGEST, in_four_digits, not_close, same_value
-from cellcage.values.core.objects import Other
-from cellcage.values.tables.pandas_tables import HIDES_NAMES
-from cellcage.values.tables.table import FRAME, INDEX, MOMENT, SERIES, SPAN, Column, Table, items_of
-from cellcage.values.value_type import ValueType
+from cellcage.values.tables.table import FRAME, INDEX, MOMENT, SERIES, SPAN, Column, Table
+from cellcage.values.value import LARGEST, Other, in_four_digits, not_close, same
+from cellcage.values.value_type import Difference
 
 Pair = tuple[Any, Column, Column]  # a name, and the actual and the expected column under it
 DIGITS = 6  # by which rows are sorted
@@ -50,7 +46,7 @@ class How:
     column_order: bool = False
     dtypes: bool = False
     index: bool = True
-    atol: float = WITHIN
+    atol: float = 0.0
     tells: bool = False
 
 
@@ -241,7 +237,9 @@ def _same(got: Any, wanted: Any, atol: float) -> bool:
             and abs(got) < LARGEST > abs(wanted)
             and abs(float(got) - float(wanted)) <= atol * max(1, abs(float(wanted)))
         )
-    return type(got) is type(wanted) and same_value(got, wanted)
+    if type(got) is type(wanted) is complex:
+        return got == wanted or abs(got - wanted) <= atol * (1 + abs(wanted))
+    return type(got) is type(wanted) and same(got, wanted)
 
 
 def _in_order(pairs: Sequence[Pair]) -> list[Pair]:
@@ -253,7 +251,7 @@ def _in_order(pairs: Sequence[Pair]) -> list[Pair]:
     rows, right_rows = (
         sorted(range(len(pairs[0][1].values)), key=_key([pair[side] for pair in keys])) for side in (1, 2)
     )
-    return [(name, _taken(column, rows), _taken(right, right_rows)) for name, column, right in pairs]
+    return [(name, taken(column, rows), taken(right, right_rows)) for name, column, right in pairs]
 
 
 def _key(columns: Sequence[Column]) -> Callable[[int], Any]:
@@ -267,7 +265,8 @@ def _key(columns: Sequence[Column]) -> Callable[[int], Any]:
     return lambda row: [sortable(column[row]) for column in plain]
 
 
-def _taken(column: Column, order: Sequence[int]) -> Column:
+def taken(column: Column, order: Sequence[int]) -> Column:
+    """The column with its values in this order."""
     values = column.given
     return Column.of(values[order] if isinstance(values, np.ndarray) else [values[row] for row in order])
 
@@ -301,7 +300,7 @@ def _quoted(wrong: _Wrong, how: How) -> str:
     got = wrong.got.plain[wrong.row]
     if got is None or isinstance(got, bool | int | float | complex):
         return shown(got)
-    if how.tells or any(same_value(value, got) for value in wrong.wanted.plain):
+    if how.tells or any(same(value, got) for value in wrong.wanted.plain):
         return shown(got)
     return {"texts": "another text", "times": "another time"}.get(_family_of(got), "another value")
 
@@ -311,74 +310,3 @@ def shown(value: Any) -> str:
     if value is None:
         return "missing"
     return in_four_digits(str(value) if isinstance(value, date | timedelta) else value)
-
-
-def _as_float(column: Column) -> Column:
-    is_number = column.numbers is not None and column.numbers.dtype.kind in "iuf"
-    return Column(column.values.astype(float), "float64") if is_number else column
-
-
-class TableComparison(Comparison):
-    """Frames, series, indexes, timestamps and time spans of pandas."""
-
-    imports: ClassVar = {"pd": "import pandas as pd", "datetime": "import datetime"}
-
-    def compared(self, value: Table) -> Table:
-        """Columns in order of their names, numbers of one dtype, an index without a name: see `expect.table`."""
-        order = sorted(range(len(value.parts)), key=lambda place: str(value.names[place]))
-        parts = [_as_float(value.parts[place]) for place in order]
-        labels = [_taken(level, order) for level in value.labels] if value.kind == FRAME else [Column.of([None])]
-        rows = None if value.rows is None else [*map(_as_float, value.rows)]
-        return Table(value.kind, labels, parts, rows, [None] * len(labels), [None] * len(value.row_names))
-
-    def for_suite(self, value: Any, value_type: ValueType) -> Any:
-        """The object of pandas, whose `attrs` say whether a message may show its names."""
-        if not isinstance(value, Table):
-            return value
-        if value.made is None:
-            value.made = value_type.native(value)
-            if value.kind in (FRAME, SERIES):
-                value.made.attrs[HIDES_NAMES] = value.hides_names
-        return value.made
-
-    def named(self, value: Table) -> str:
-        """`a table of 3 rows and 2 columns`."""
-        return named(value)
-
-    def difference(self, got: Table, wanted: Table, atol: float = WITHIN, tells: bool = False) -> Difference | None:
-        """The first difference, where everything counts but the order of columns and dtypes of one family."""
-        return difference(got, wanted, How(atol=atol, tells=tells))
-
-    def code(self, value: Table) -> str:
-        """A call of pandas, with the columns as lists."""
-        if value.kind in (MOMENT, SPAN):
-            return f"pd.{value.kind}({str(value)!r})"
-        rows = f"pd.Index({items_of(value.rows)!r}, name={value.row_names[0]!r})" if value.rows else ""
-        if value.kind == INDEX:
-            return rows
-        columns = [f"{name!r}: {part.plain!r}" for name, part in zip(value.names, value.parts, strict=True)]
-        data = f"{{{', '.join(columns)}}}" if value.kind == FRAME else repr(value.parts[0].plain)
-        return f"pd.{value.kind}({data}{f', index={rows}' if rows else ''})"
-
-    def shown(self, value: Table, shown: Callable[[Any], str]) -> str:
-        """`DataFrame {'city': ['Rome'], index: [0]}`; a time as it is."""
-        if value.kind in (MOMENT, SPAN):
-            return str(value)
-        columns = [*zip(value.names, value.parts, strict=False), *(("index", level) for level in value.rows or [])]
-        listed = [f"{name!r}: [{', '.join(_cell(cell, shown) for cell in column.plain)}]" for name, column in columns]
-        return f"{value.kind} {{{', '.join(listed)}}}"
-
-    def size(self, value: Table) -> tuple[str, str] | None:
-        """`a DataFrame of 3 x 2`."""
-        if value.kind in (MOMENT, SPAN):
-            return None
-        size = f"of {len(value)} x {len(value.parts)}" if value.kind == FRAME else f"of {len(value)}"
-        return f"a {value.kind} {size}", size
-
-    def axes(self, value: Table) -> tuple[int, ...]:
-        """Rows and columns."""
-        return len(value), max(1, len(value.parts))
-
-
-def _cell(cell: Any, shown: Callable[[Any], str]) -> str:
-    return str(cell) if isinstance(cell, date | timedelta) else shown(cell)

@@ -6,9 +6,7 @@ digits `int` takes minutes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import islice
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from msgspec import Meta
@@ -17,34 +15,6 @@ from cellcage.wire import WireError, converted
 
 MAX_NUMBER_BYTES = 1661  # 4,000 digits; Python itself writes no more than 4,300
 MAX_BYTES = 2**20
-MAX_GENERATED = 1000  # items of a generator that are read
-
-
-@dataclass
-class Generated(Sequence[Any]):
-    """The first items of a generator or another iterator, at most `MAX_GENERATED`; never equal to a list.
-
-    kind: the name of its type, which does not count for equality; more: whether there were more items
-    """
-
-    items: list[Any]
-    kind: str = field(default="generator", compare=False)
-    more: bool = False
-
-    def __getitem__(self, place: Any) -> Any:
-        return self.items[place]
-
-    def __len__(self) -> int:
-        return len(self.items)
-
-
-def read_out(value: Any) -> Any:
-    """A generator, or an iterator of Python's own, as its first items; anything else unchanged."""
-    kind = type(value)
-    if kind.__module__ not in ("builtins", "itertools") or not isinstance(value, Iterator):
-        return value
-    items = list(islice(value, MAX_GENERATED + 1))
-    return Generated(items[:MAX_GENERATED], kind.__name__, len(items) > MAX_GENERATED)
 
 
 def size_of(value: Any) -> str:

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 from msgspec import Meta
 
-from cellcage.values.core.objects import Form, Other
+from cellcage.values.value import Form, Other
 from cellcage.wire import WireError, converted
 
 _DTYPES = ("bool", "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8")

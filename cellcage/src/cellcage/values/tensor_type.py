@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import functools
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from cellcage.values.core.arrays_codec import BY_NAME, MAX_ARRAY, NAMES
-from cellcage.values.core.objects import Form, Other
+from cellcage.values.arrays_codec import BY_NAME, MAX_ARRAY, NAMES
+from cellcage.values.value import Form, Other
 from cellcage.values.value_type import ValueType
 
 
@@ -19,6 +20,7 @@ class TensorType(ValueType):
 
     tag = "tensor"
     package = "torch"
+    is_array = True
 
     def knows(self, kind: type) -> bool:
         """Whether it is a class of tensors."""
@@ -47,6 +49,19 @@ class TensorType(ValueType):
         import torch
 
         return torch.from_numpy(parts)
+
+    def named(self, value: Any) -> str:
+        """`a tensor of shape (2, 3)`."""
+        return f"a tensor of shape {tuple(value.shape)}"
+
+    def shown(self, value: Any, shown: Callable[[Any], str]) -> str:
+        """Its numbers."""
+        return shown(value.detach().numpy())
+
+    def size(self, value: Any) -> tuple[str, str] | None:
+        """`a tensor (2, 3)`."""
+        shape = str(tuple(value.shape))
+        return f"a tensor {shape}", shape
 
 
 @functools.cache

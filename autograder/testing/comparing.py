@@ -5,25 +5,19 @@ from __future__ import annotations
 import hashlib
 from collections import deque
 from collections.abc import Callable
-from decimal import Decimal
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from autograder.testing.tolerances import ANSWERS, COARSE, FLOAT64, ROUNDING
+from autograder.testing.tolerances import ANSWERS, COARSE, ROUNDING
 from cellcage.protocol.calls import Answer, Failure, NoAnswer, Reply
+from cellcage.values.arrays_codec import layout
 from cellcage.values.codec import encode
-from cellcage.values.core.arrays_codec import layout
-from cellcage.values.core.objects import Other, Record
-from cellcage.values.core.scalars_codec import Generated
-from cellcage.values.pytorch.tensors import is_tensor
-from cellcage.values.value_types import type_of
+from cellcage.values.value import Generated, Other, Record, allclose, numbers, same
+from cellcage.values.value_type import type_of
 
 SameArray = Callable[[np.ndarray, np.ndarray], bool]
-
-LARGEST = 1e300  # whole numbers beyond are compared exactly
-LONGEST = 60  # characters of a value in a sentence
 
 
 def same_answer(first: Answer, second: Answer) -> bool:
@@ -56,6 +50,10 @@ def _differ_by_rounding(first: np.ndarray, second: np.ndarray) -> bool:
 
 def same_value(first: Any, second: Any, *, by: SameArray | None = None) -> bool:
     """Whether two values that crossed the sandbox's boundary are equal. by: compares arrays, else `same_array` does"""
+    return same(first, second, partial(_decided, by=by or same_array))
+
+
+def _decided(first: Any, second: Any, by: SameArray) -> bool | None:
     if isinstance(first, Other) or isinstance(second, Other):
         both = isinstance(first, Other) and isinstance(second, Other)
         return both and (first.form, first.type_name) == (second.form, second.type_name)
@@ -63,20 +61,12 @@ def same_value(first: Any, second: Any, *, by: SameArray | None = None) -> bool:
         return False
     if hasattr(first, "dtype"):
         same_form = first.dtype == second.dtype and tuple(first.shape) == tuple(second.shape)
-        return same_form and (by or same_array)(numbers(first), numbers(second))
-    if isinstance(first, Record):
-        return same_value(first.fields, second.fields, by=by)
+        return same_form and by(numbers(first), numbers(second))
     if isinstance(first, complex):
-        return bool(first == second or abs(first - second) <= ANSWERS[FLOAT64] * (1 + abs(second)))
-    if isinstance(first, Generated):
-        return first.more == second.more and same_value(first.items, second.items, by=by)
-    if isinstance(first, list | tuple | deque):
-        return len(first) == len(second) and all(map(partial(same_value, by=by), first, second))
-    if isinstance(first, dict):
-        return first.keys() == second.keys() and all(same_value(first[key], second[key], by=by) for key in first)
+        return by(np.asarray(first), np.asarray(second))
     if (known := type_of(first)) is not None:
         return same_value(*(known.parts(known.portable(value)) for value in (first, second)), by=by)
-    return bool(first == second or (first != first and second != second))  # NaN is NaN, in a list, too
+    return None
 
 
 def digest(call: bytes, answer: Reply | Failure) -> str:
@@ -129,51 +119,15 @@ def _rounded(number: complex) -> str:
 
 def same_array(first: np.ndarray, second: np.ndarray) -> bool:
     """Whether two arrays of one dtype and shape are equal, up to rounding."""
-    if first.dtype.kind != "f":
+    if first.dtype.kind not in "fc":
         return bool(np.array_equal(first, second))
     return allclose(first, second, ANSWERS.get(first.dtype, COARSE))
-
-
-def allclose(first: np.ndarray, second: np.ndarray, tolerance: float) -> bool:
-    """As `np.allclose` with `equal_nan` and one tolerance, in a sixth of the time, which is most of a diagnosis."""
-    with np.errstate(all="ignore"):
-        gaps = np.abs(first - second)
-        if np.isfinite(gaps).all():
-            return bool((gaps <= tolerance + tolerance * np.abs(second)).all())
-    return bool(np.allclose(first, second, rtol=tolerance, atol=tolerance, equal_nan=True))
-
-
-def not_close(found: np.ndarray, right: np.ndarray, atol: float) -> np.ndarray:
-    """Where two arrays differ by more than `atol`, as a share of numbers above 1. NaN equals NaN."""
-    with np.errstate(all="ignore"):
-        near = np.abs(found - right) <= atol * np.maximum(1.0, np.abs(right))
-    return np.asarray(~(near | (found == right) | ((found != found) & (right != right))))
-
-
-def float_of(number: Any) -> float:
-    """A number of any size as a float."""
-    try:
-        return float(number)
-    except OverflowError:
-        return np.inf if number > 0 else -np.inf
-
-
-def in_four_digits(value: Any) -> str:
-    """A number in four digits, a smaller whole number as it is; any other value as Python writes it, shortened."""
-    if isinstance(value, int) and abs(value) > 10**9:
-        value = float(value) if abs(value) < LARGEST else Decimal(value)
-    return f"{value:.4g}" if isinstance(value, complex | float | Decimal) else repr(value)[:LONGEST]
 
 
 def arrays(value: Any) -> list[np.ndarray]:
     """The arrays in a value, or in each part of a tuple or a list."""
     values = value if isinstance(value, tuple | list) else (value,)
     return [numbers(part) for part in values if hasattr(part, "dtype")]
-
-
-def numbers(value: Any) -> np.ndarray:
-    """An array or a tensor as an array."""
-    return np.asarray(value.detach() if is_tensor(value) else value)
 
 
 def change_of(before: Any, after: Any) -> str:

@@ -1,1 +1,0 @@
-"""Numbers, arrays and containers."""
