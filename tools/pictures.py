@@ -81,7 +81,7 @@ def submission_of(course, student):
 
 
 def in_the_notebook(tab):
-    """A failing check, and a slider."""
+    """A failing check, a slider, and a question below a green check."""
     tab.page.set_viewport_size({"width": WIDTH + 80, "height": 1600})
     files = tab.page.locator("#jp-left-stack")
     if files.is_visible():  # the file browser takes a third of the width
@@ -95,7 +95,23 @@ def in_the_notebook(tab):
         tab.page.wait_for_timeout(1000)  # the slider's picture comes after its cell is done
         tab.page.mouse.move(0, 0)  # no row should be highlighted
         cell.locator(".jp-OutputArea").first.screenshot(path=DOCS / f"{name}.png")
+    question_about_own_lines(tab)
     tab.close()
+
+
+def question_about_own_lines(tab):
+    """The question below a green check, with a wrong answer and the shapes line by line."""
+    cell, _ = tab.run('check("softmax")')
+    field = cell.get_by_label("Answer", exact=True)
+    field.fill("2 3")
+    field.press("Enter")
+    cell.get_by_role("alert").get_by_text("The shapes for").wait_for()
+    outputs = cell.locator(".jp-OutputArea-child")
+    last = outputs.last.bounding_box()
+    first = outputs.nth(outputs.count() - 2).bounding_box()
+    height = last["y"] + last["height"] - first["y"]
+    clip = {"x": first["x"], "y": first["y"], "width": first["width"], "height": height}
+    tab.page.screenshot(path=DOCS / "question.png", clip=clip)
 
 
 def feedback(browser, page_of_sam):

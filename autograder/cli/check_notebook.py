@@ -22,27 +22,33 @@ from rich.text import Text
 from autograder.course import content
 from autograder.course.assignments import CHECK, Course, courses_around
 from autograder.course.source_notebook import MAX_BESIDE, CellKind
-from autograder.errors import MachineError, SubmissionError
+from autograder.discovery import submission_in
+from autograder.errors import AutograderError, MachineError, SubmissionError
 from autograder.judge.notebook import JudgedNotebook
+from autograder.judge.rules.rule import ask_one
 from autograder.reading import read_bytes
 from autograder.report import CellResult, Report
 from autograder.reports.marks_file import write
 from autograder.reports.rubric import MARKS
-from autograder.student.check import judged
+from autograder.student.check import judged, visible_material
 from autograder.student.check_result import CheckResult, Progress
 from autograder.student.kernel import PrintedText, in_cells
+from autograder.student.own_lines import calls_of, questions
 from autograder.submission import code_cells, folders_below, python_in, python_paths, read_notebook
 from autograder.testing import cell_errors
 from autograder.text import printable, printable_lines
 from autograder.worker.worker import backend_for
 from cellcage import ForkServer, Limits, Zygote
 from cellcage.notebook_calls import AnswersQuestions, FirstCells, NoQuestions, NotebookCalls
+from cellcage.notebook_calls import read as read_answer
 from cellcage.protocol import frames, messages
+from cellcage.protocol.calls import Answer, Call
 
 POLL_SECONDS = 0.3  # between two looks at the file
 OUTPUT_SECONDS = 2.0  # for the output of a process that has answered all its calls
 OUTPUT_BYTES = 200_000
 MAX_FILES = 100  # of a folder
+SECONDS, MEMORY = 2.0, 2**30  # of CPU time and bytes, for a call of a question
 NO_LINUX = "in JupyterLab, check(...) works here"
 QUOTED = re.compile(r"['\"`]([^'\"`\n]{1,200})['\"`]")
 STYLES = ((MARKS["passed"], "green"), (MARKS["failed"], "red"), (MARKS["not known"], "dim"))
@@ -230,6 +236,34 @@ def check_once(
         report = Report(path.stem, assignment, tuple(checked.result for checked in results), float(len(results)))
         write(json_file, json.dumps([report.to_dict()], indent=2, ensure_ascii=False) + "\n")
     return all(result.passed for result in results)
+
+
+def oral_questions(course: Course, student: str, assignment: str) -> Iterator[str]:
+    """Lines to print: for each exercise, questions on the student's own lines (see `own_lines`) with answers."""
+    folder = course.root / "submitted" / student / assignment
+    submission = submission_in(student, folder, course.assignment(assignment))
+    if submission.problem:
+        raise AutograderError(submission.problem)
+    notebook = read(submission.path, course)
+    with (
+        open_sandbox() as server,
+        server.process(Limits(), own=notebook.files) as process,
+        JudgedNotebook(notebook.sources, Limits(), process) as running,
+    ):
+        definitions = in_cells(notebook.sources)
+
+        def answer(text: str, call: Call) -> Answer:
+            first_cells = FirstCells((text,), SECONDS, MEMORY)
+            with contextlib.closing(running.begin(first_cells=first_cells)) as calls:
+                return read_answer(ask_one(calls, call))
+
+        for name in notebook.exercises:
+            source = next((one for one in reversed(notebook.sources) if cell_errors.defines(name, one)), "")
+            calls = calls_of(name, running, visible_material(name, notebook.visible))
+            found = list(questions(name, source, calls, answer, definitions))
+            yield f"{name}{':' if found else ': no question, since its check does not pass, or it makes no arrays'}"
+            yield from (f"  {line}" for one in found for line in (one.text, f"Answer: {one.said}"))
+            yield from (f"    {row}" for one in found[:1] for row in one.rows)
 
 
 def watch(path: Path, console: Console, course: Course | None = None, sandbox: str = "auto") -> None:

@@ -186,6 +186,16 @@ def why(student: StudentId, assignment: Annotated[str, Argument(help="The assign
     raise Exit(0 if same else 1)
 
 
+def questions(student: StudentId, assignment: Annotated[str, Argument(help="The assignment.")]) -> None:
+    """Print questions about the lines that a student handed in, with answers, for an oral examination.
+
+    They are those that `check` asks once an exercise is green. The code runs in the sandbox; no mark changes.
+    """
+    from autograder.cli.check_notebook import oral_questions
+
+    say(Console(), *oral_questions(find_course(), student, assignment))
+
+
 def forget(student: StudentId) -> None:
     """Delete a student's history: stored marks, submissions and reports.
 

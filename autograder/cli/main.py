@@ -218,6 +218,7 @@ for heading, command, short, example in (
     ),
     (GRADE, instructors.written, "Grade written answers on one page.", "written a1_first --page written.html"),
     (GRADE, instructors.why, "Explain a mark in ten lines.", "why ada a1_first"),
+    (TERM, instructors.questions, "Ask about a student's own lines.", "questions ada a1_first"),
     (TERM, instructors.extend, "Give one student more time.", "extend ada a1_first --days 3"),
     (TERM, instructors.withdraw, "Withdraw an unfair exercise.", "withdraw row_centred --write"),
     (TERM, instructors.forget, "Delete a student's history.", "forget ada"),

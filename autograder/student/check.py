@@ -20,7 +20,7 @@ from autograder.judge.judging import judge
 from autograder.judge.material import Material
 from autograder.report import ExerciseResult
 from autograder.reports.rubric import name_of
-from autograder.student import waiting
+from autograder.student import own_lines, waiting
 from autograder.student.check_result import CheckResult, Progress, listing, passed
 from autograder.student.kernel import InKernel, exercises_below, why_not_run
 from autograder.student.progress import remember
@@ -28,7 +28,7 @@ from autograder.testing.example import example_in
 from autograder.testing.suite import Suite
 
 # Exercises that pass their check. The set lives as long as the kernel.
-_passed: set[str] = set()
+passed_here: set[str] = set()
 
 
 class CheckFailed(Exception):
@@ -39,10 +39,11 @@ class CheckFailed(Exception):
         return [str(self)]
 
 
-def check(exercise: Any = None) -> None:
-    """Run the visible tests of `exercise`, and show what they say.
+def check(exercise: Any = None, answer: Any = None) -> None:
+    """Run the visible tests of `exercise`, and show what they say. If all pass, ask about a line of the code.
 
     exercise: its name, or the function itself; without it, all exercises are listed
+    answer: to the question that the last check asked; then no test runs
 
     Raises `UnknownExercise` if no exercise has that name.
     """
@@ -53,16 +54,21 @@ def check(exercise: Any = None) -> None:
     frame = inspect.currentframe()
     assert frame is not None and frame.f_back is not None
     visible = visible_around(Path.cwd(), name)
+    from IPython.display import display  # its import takes long, and the command line does not need it
+
+    if answer is not None:
+        display(own_lines.reply(name, answer))
+        return
     for sentence in visible.passed_over:
         print(sentence)
     result = examine(name, frame.f_back.f_globals, visible)
-    (_passed.add if result.passed else _passed.discard)(name)
-    remember(result, Path.cwd())
-    from IPython.display import display  # its import takes long, and the command line does not need it
-
-    display(replace(result, progress=Progress.of(name, _passed, visible)))
+    (passed_here.add if result.passed else passed_here.discard)(name)
+    is_new = remember(result, Path.cwd())
+    display(replace(result, progress=Progress.of(name, passed_here, visible)))
     if os.environ.get("NBGRADER_EXECUTION") == "validate" and not result.passed:
         raise CheckFailed(result.text())
+    if is_new or (result.passed and name in own_lines.unanswered):
+        own_lines.ask(name, frame.f_back.f_globals, visible_material(name, visible))
 
 
 def examine(name: str, names: dict[str, Any], visible: Visible | None = None) -> CheckResult:

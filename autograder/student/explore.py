@@ -50,7 +50,7 @@ class Exploration:
     def _ipython_display_(self) -> None:
         from IPython.display import HTML, display
 
-        slider = self._slider()
+        slider = in_notebook(self._slider, "A slider: run this cell to move it.")
         if slider is None:
             display({"text/plain": repr(self), "text/html": self._repr_html_()}, raw=True)  # type: ignore[no-untyped-call]
             return
@@ -59,26 +59,13 @@ class Exploration:
         series = f"<details><summary>Without a slider: a series of pictures</summary>{self._repr_html_()}</details>"
         display(HTML(series))  # type: ignore[no-untyped-call]
 
-    def _slider(self) -> Any:
-        """The slider with its picture below; None without ipywidgets or without a notebook to show it."""
-        from IPython import get_ipython
-
-        if not hasattr(get_ipython(), "kernel"):  # type: ignore[no-untyped-call]
-            return None
-        try:
-            import ipywidgets
-        except ImportError:
-            return None
+    def _slider(self, widgets: Any) -> list[Any]:
+        """The slider with its picture below."""
         first = self.values[len(self.values) // 2]
-        picture = ipywidgets.HTML(self._one(first))
-        slider = ipywidgets.SelectionSlider(options=self.values, value=first, description=self.name)
+        picture = widgets.HTML(self._one(first))
+        slider = widgets.SelectionSlider(options=self.values, value=first, description=self.name)
         slider.observe(lambda change: setattr(picture, "value", self._one(change.new)), "value")
-
-        class Box(ipywidgets.VBox):  # type: ignore[misc]
-            def __repr__(self) -> str:  # shown if there is no kernel to move it
-                return "A slider: run this cell to move it."
-
-        return Box([slider, picture])
+        return [slider, picture]
 
     def _series(self) -> list[Any]:
         """A few of the values, including the first and the last."""
@@ -89,3 +76,16 @@ class Exploration:
     def _one(self, value: Any) -> str:
         drawn = self.draw(value)
         return drawn._repr_html_() if hasattr(drawn, "_repr_html_") else f"<pre>{escape(str(drawn))}</pre>"
+
+
+def in_notebook(make: Callable[[Any], Sequence[Any]], saved: str) -> Any:
+    """What `make(ipywidgets)` gives, or None where nothing can show it. A file without a kernel shows `saved`."""
+    from IPython import get_ipython
+
+    if not hasattr(get_ipython(), "kernel"):  # type: ignore[no-untyped-call]
+        return None
+    try:
+        import ipywidgets
+    except ImportError:
+        return None
+    return type("Box", (ipywidgets.VBox,), {"__repr__": lambda self: saved})(make(ipywidgets))

@@ -68,12 +68,17 @@ class _CallsInKernel(CallsHere):
 
 def why_not_run(name: str, names: Mapping[str, object]) -> str:
     """Why the last run of the cell that should define `name` failed, in a sentence; empty if it did not fail."""
-    history = names.get("In")
-    sources = [source for source in history if isinstance(source, str)] if isinstance(history, list) else []
-    source = next((source for source in reversed(sources) if defines(name, source)), "")
+    source = source_of(name, names)
     if reason := syntax_error(source):
         return reason
     return _raised(source) if source and name not in names else ""
+
+
+def source_of(name: str, names: Mapping[str, object]) -> str:
+    """The cell that was run last of those that should define `name`; empty if none was."""
+    history = names.get("In")
+    sources = [source for source in history if isinstance(source, str)] if isinstance(history, list) else []
+    return next((source for source in reversed(sources) if defines(name, source)), "")
 
 
 def _raised(source: str) -> str:

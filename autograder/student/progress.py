@@ -50,14 +50,14 @@ def recorded(path: Path) -> dict[str, CheckRecord]:
     return {}
 
 
-def remember(checked: CheckResult, folder: Path) -> None:
+def remember(checked: CheckResult, folder: Path) -> bool:
     """Save a check's result, unless the exercise is not started or somebody else runs the notebook.
 
-    If the file cannot be written, nothing is saved and the check goes on.
+    If the file cannot be written, nothing is saved and the check goes on. True if the exercise begins to pass.
     """
     result = checked.result
     if not result.started or "NBGRADER_EXECUTION" in os.environ:
-        return
+        return False
     path = path_of(folder, checked.visible.assignments)
     records = recorded(path)
     before = records.get(result.name, CheckRecord())
@@ -71,6 +71,7 @@ def remember(checked: CheckResult, folder: Path) -> None:
         except OSError:
             with contextlib.suppress(OSError):
                 new.unlink()
+    return checked.passed and not before.passed
 
 
 @dataclass(frozen=True)
