@@ -18,7 +18,7 @@ __all__ = [
     "trained_decoder", "without_head", "word_by_word",
 ]  # fmt: skip
 
-_OF_THE_ENGINE = ("check", "explore", "grading", "heatmap", "hint", "progress")
+_OF_THE_ENGINE = ("check", "explore", "grading", "heatmap", "hint", "progress", "solution")
 _HOMES = {
     "block_parts": "block_parts",
     "byte_pairs": "byte_pairs",

@@ -14,7 +14,7 @@ import os
 import sys
 
 __version__ = "0.1.0"
-__all__ = ["check", "explore", "grading", "heatmap", "hint", "progress"]
+__all__ = ["check", "explore", "grading", "heatmap", "hint", "progress", "solution"]
 
 # True only while a submission is graded or validated: `if not grading:` skips a long training then. nbgrader sets this
 # variable in the kernels that it starts.
@@ -26,6 +26,7 @@ _HOMES = {
     "heatmap": "autograder.reports.heatmap",
     "hint": "autograder.student.hint",
     "progress": "autograder.student.progress",
+    "solution": "autograder.student.hint",
 }
 
 

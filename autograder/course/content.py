@@ -91,6 +91,7 @@ class CourseSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     contact: where students write if something is wrong: "mailto:..." or a web address, which may have `{student}`,
         `{assignment}`, `{exercise}` and `{test}` in it
     help: what help is allowed, in Markdown; at the top of each released notebook
+    solutions_after_green: whether `solution(...)` may show a model answer, which only the course's repository holds
     """
 
     names: dict[str, str] = {}
@@ -99,6 +100,7 @@ class CourseSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     words: dict[str, str] = {}
     contact: str = ""
     help: str = ""
+    solutions_after_green: bool = True
 
     def __post_init__(self) -> None:
         """Raises `ValueError`, which becomes a `CourseError`."""

@@ -1,4 +1,4 @@
-"""`hint("median")`: help in three levels, one level more each time it is called."""
+"""`hint("median")`: help in three levels, one level more each time it is called; `solution("median")` after that."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from autograder.course.content import Visible, visible_around
+from autograder.course.assignments import Course
+from autograder.course.content import Visible, settings_of, visible_around
 from autograder.reports.rubric import block, name_of, paragraph, with_code
 from autograder.student.check_result import listing
 
@@ -59,6 +60,25 @@ def hint(exercise: Any = None) -> None:
     from IPython.display import display  # its import takes long, and the command line does not need it
 
     display(Help(name, min(_asked[name], LEVELS), visible))
+
+
+def solution(exercise: Any) -> None:
+    """Show the model answer of `exercise` once its check has passed in this session.
+
+    Only a copy of the course's repository holds model answers, and its `course.toml` may forbid to show them.
+    """
+    from autograder.student.check import passed_here
+
+    name = name_of(exercise)
+    visible = visible_around(Path.cwd(), name)
+    root, assignment = visible.folder.parent, visible.assignment_of(name)
+    if not (settings_of(visible.folder).solutions_after_green and (root / "source" / assignment).is_dir()):
+        print("There is no model answer to show here: this course keeps them to itself.")
+    elif name not in passed_here:
+        print(f'`solution("{name}")` shows the model answer after `check("{name}")` has passed in this session.')
+    else:
+        text = next(cell.text for cell in Course(root).assignment(assignment).source.cells if cell.grade_id == name)
+        print("\n".join(line for line in text.splitlines() if not line.strip().startswith("### ")))  # nbgrader's marks
 
 
 def _linked(text: str) -> str:

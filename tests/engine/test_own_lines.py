@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
+from msgspec import structs
 
-from autograder import check
+from autograder import check, solution
 from autograder.authoring.sample_class import model_answers
-from autograder.course.content import Visible
+from autograder.course.content import Visible, settings_of
 from autograder.student import own_lines
 from autograder.student.check import visible_material
 from tests.engine.test_explore import displayed
@@ -36,7 +38,7 @@ def notebook(tmp_path, monkeypatch, capsys):
     monkeypatch.delenv("NBGRADER_EXECUTION", raising=False)
     monkeypatch.setattr(own_lines, "unanswered", {})
     monkeypatch.setattr("autograder.student.check.passed_here", set())
-    names = {"check": check, "In": []}
+    names = {"check": check, "solution": solution, "In": []}
 
     def run(*sources):
         for source in sources:
@@ -196,3 +198,27 @@ def test_no_question_on_code_that_fails_or_does_not_end(tmp_path):
     for student, source in {"chloe": LOOPS, "dmitri": RIGHT.replace("X - means", "X")}.items():
         submit(course, student, {EXERCISE: source})
         assert f"{EXERCISE}: no question" in said_by(course, "questions", student, NAME)
+
+
+# ---------------------------------------------------------------- solution
+
+
+def test_solution_is_shown_only_after_the_check_has_passed(notebook, monkeypatch):
+    notebook(SOFTMAX)
+    assert 'after `check("softmax")` has passed' in notebook('solution("softmax")')
+    shown = notebook('check("softmax")', 'solution("softmax")')
+    model = model_answers(A1)["softmax"]
+    assert shown.endswith(model.rstrip("\n") + "\n")
+    assert "# " in model
+    notebook("softmax = np.exp", 'check("softmax")')
+    assert "after `check" in notebook("solution(softmax)".replace("softmax", '"softmax"'))
+
+
+def test_solution_is_never_shown_where_there_is_none_or_the_course_forbids_it(notebook, monkeypatch, tmp_path):
+    notebook(SOFTMAX, 'check("softmax")')
+    forbidden = structs.replace(settings_of(COURSE.folder), solutions_after_green=False)
+    with monkeypatch.context() as patch:
+        patch.setattr("autograder.student.hint.settings_of", lambda folder: forbidden)
+        assert "keeps them to itself" in notebook('solution("softmax")')
+    shutil.copytree(COURSE.folder, tmp_path / COURSE.folder.name)  # as a wheel installs it, or a hub has it
+    assert "keeps them to itself" in notebook('solution("softmax")')
