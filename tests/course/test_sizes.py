@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 from tests.helpers.in_process import ASSIGNMENTS, judged_alone, reference_of
-from tests.helpers.sizes import MODES, sizes_of_calls
+from tests.helpers.sizes import MODES, parameters_of_calls, sizes_of_calls
 
 REAL = 64  # more than a table, a buffer or a slice for the worked example would hold
 # Rotated widths are always even, and the ids of words are not sizes.
@@ -14,6 +16,8 @@ OTHERS = {
     "ModernDecoderBlock": {"d_model", "x -1"},
     "greedy_summary": {"separator_id", "end_id"},
 }
+# Square in the ordinary case, which tests have to ask for: all heads are as wide as d_model, or each has its own keys.
+MAY_BE_SQUARE = {f"W_{letter}.weight" for letter in "QKVO"}
 of_each_exercise = pytest.mark.parametrize(
     ("assignment", "exercise"),
     [pytest.param(a, e.name, id=f"{a.name}-{e.name}") for a in ASSIGNMENTS for e in a.exercises],
@@ -34,6 +38,17 @@ def test_sizes_include_large_odd_and_powers_of_two(assignment, exercise):
 def test_modules_are_called_in_both_modes(assignment, exercise):
     modes = sizes_of_calls(assignment)[exercise].get("modes", set())
     assert not modes or modes == set(MODES)
+
+
+@of_each_exercise
+def test_parameters_with_different_roles_have_different_shapes(assignment, exercise):
+    """Parameters under other names are matched by shape, so two that may differ in shape do differ, wherever built."""
+    alike, apart = set(), set()
+    for shapes in parameters_of_calls(assignment, exercise):
+        for one, other in itertools.combinations(shapes, 2):
+            if one.endswith(".bias") == other.endswith(".bias"):
+                (alike if shapes[one] == shapes[other] else apart).add((one, other))
+    assert not {pair for pair in alike & apart if not MAY_BE_SQUARE.issuperset(pair)}
 
 
 @pytest.mark.parametrize(("exercise", "rows"), [("softmax", 64), ("feed_forward", 32), ("rms_norm", 32)])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from autograder.course.assignments import Assignment
@@ -20,16 +21,33 @@ MODES = ("train", "eval")
 @functools.cache
 def sizes_of_calls(assignment: Assignment) -> Mapping[str, Sizes]:
     """By exercise, all sizes in the calls that its hidden tests make on the reference; see `_sizes_in`."""
-    names = vars(assignment.reference())
     found: dict[str, Sizes] = {exercise.name: {} for exercise in assignment.exercises}
+    for call in calls_of(assignment):
+        for what, size in _sizes_in(call, vars(assignment.reference())):
+            found[call.name].setdefault(what, set()).add(size)
+    return found
+
+
+@functools.cache
+def calls_of(assignment: Assignment) -> Sequence[Call]:
+    """The calls that hidden tests make of their own exercise, if the reference answers them."""
+    names, found = vars(assignment.reference()), []
     words = functools.partial(parameter_names, names)
     for test in material(assignment).suite.tests:
         student = Functions(answering(names), words)
         assert material(assignment).suite.run(test, student, Functions(answering(names), words)).error is None, test
-        for call in [one.call for one in student.calls if one.call.name == test.exercise]:
-            for what, size in _sizes_in(call, names):
-                found[test.exercise].setdefault(what, set()).add(size)
+        found += [one.call for one in student.calls if one.call.name == test.exercise]
     return found
+
+
+def parameters_of_calls(assignment: Assignment, exercise: str) -> Iterator[Mapping[str, Sequence[int]]]:
+    """The shapes of a module's parameters by name, for each call that its hidden tests make."""
+    build = vars(assignment.reference())[exercise]
+    for call in calls_of(assignment):
+        if call.name == exercise and call.instance is not None:
+            with contextlib.suppress(ValueError):  # sizes that it has to refuse
+                module = build(*call.instance.args, **call.instance.kwargs)
+                yield {name: tuple(value.shape) for name, value in module.named_parameters()}
 
 
 def _sizes_in(call: Call, names: Mapping[str, Any]) -> Iterator[tuple[str, int | str]]:
