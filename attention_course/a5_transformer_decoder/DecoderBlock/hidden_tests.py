@@ -8,6 +8,7 @@ from autograder.testing import expect
 from ...hidden.inputs import normal, tensor
 from ...hidden.modules import (
     Module,
+    answer_alone,
     expect_parameters,
     gradients_reach,
     keeps_nothing,
@@ -47,6 +48,8 @@ class TestDecoderBlock:
         (1250, (2, 70, 96), 8, 10),
         (1270, (1, 257, 2), 1, 3),
     )
+    # Words, more than a table of 512 holds. Where the reference stands in for the attention, it answers fewer than ASKED
+    MANY, ASKED = 521, 370
     # A seed, sizes, layers of zeros, and the hint
     ATTENTION_ALONE = (
         440, (12, 3, 48), FEED_FORWARD_SILENT,
@@ -113,7 +116,7 @@ class TestDecoderBlock:
 
     @pytest.mark.weight(0.6)
     def test_real_sizes(self, student, reference):
-        """70 words, 257, or eight heads on a width of 96, also with padding; in `train()` it does as in `eval()`."""
+        """70 words, 257, 521, or eight heads on a width of 96, with padding, too; in `train()` it does as in `eval()`."""
         hint = expect.IfOthersPass(
             "With five words other tests judge this. Is there a size in your code as a number? What keeps a mask?"
         )
@@ -127,6 +130,15 @@ class TestDecoderBlock:
             wanted = Module(reference.DecoderBlock, *sizes).value(weights, *args)
             what = f"the output for {shape[1]} words and {heads} heads"
             expect.close(block.value(weights, *args), wanted, hint, what, ATOL)
+        self.compare_many_words(student, reference, hint)
+
+    def compare_many_words(self, student, reference, hint):
+        """Fails unless more words are right, too. Code that needs the reference's attention is not asked."""
+        sizes, x = (2, 1, 3), (WIDE * normal(1290, 1, self.MANY, 2) + 3).astype(np.float32)
+        weights, block = block_weights(1291, *sizes), self.block(student, *sizes)
+        if answer_alone(block, weights, [x[:, : self.ASKED]]) is not None:
+            wanted = Module(reference.DecoderBlock, *sizes).value(weights, x)
+            expect.close(block.value(weights, x), wanted, hint, f"the output for {self.MANY} words", ATOL)
 
     @pytest.mark.weight(0.2)
     def test_eps(self, student, reference):
