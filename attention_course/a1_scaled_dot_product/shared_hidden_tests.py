@@ -56,7 +56,7 @@ class AttentionTests:
         return getattr(student, self.NAME)(*map(self.give, arrays))
 
     def split(self, got, least=1):
-        """Output and weights unchanged, or the output alone if there are no weights. Fails below `least` values."""
+        """Output and weights unchanged, or only the output if there are no weights. Fails below `least` values."""
         values = tuple(got) if isinstance(got, tuple | list) else (got,)
         if len(values) < least:
             expect.pair(got)
@@ -80,7 +80,7 @@ class AttentionTests:
         return self.function(student)(*map(self.give, arrays))
 
     def numbers(self, got, *arrays):
-        """Output and weights as numbers, in this order, or the output alone if there are no weights."""
+        """Output and weights as numbers, in this order, or only the output if there are no weights."""
         Q, K, V = arrays
         shapes = [(*Q.shape[:-1], V.shape[-1]), (*Q.shape[:-1], K.shape[-2])]
         return self.in_order([loosely(value) for value in self.split(got)], shapes)

@@ -123,7 +123,7 @@ class AttentionTests:
         return getattr(student, self.NAME)(*map(self.give, arrays))
 
     def parts(self, got, Q, K, V):
-        """Output and weights unchanged, identified by shape, or the output alone if there are no weights."""
+        """Output and weights unchanged, identified by shape, or only the output if there are no weights."""
         values = got if isinstance(got, tuple | list) and got else (got,)
         shapes = [(*Q.shape[:-1], V.shape[-1]), (*Q.shape[:-1], K.shape[-2])][: len(values)]
         found = []
@@ -134,7 +134,7 @@ class AttentionTests:
         return found
 
     def attend(self, student, *arrays):
-        """Output and weights as numbers, or the output alone if there are no weights."""
+        """Output and weights as numbers, or only the output if there are no weights."""
         return [loosely(part) for part in self.parts(self.ask(student, *arrays), *arrays[:3])]
 
     def looks_like_attention(self, student):

@@ -123,7 +123,7 @@ COMPOSED = {
     "padding-for-one-block": Catalogue.mutant(
         {"through": lambda blocks, x, padding: one_after_the_other(blocks[1:], blocks[0](x, padding), None)},
         {"through": lambda blocks, x, padding: blocks[-1](one_after_the_other(blocks[:-1], x, None), padding)},
-        hint="Which blocks are told about the padding: all of them?",
+        hint="Which blocks get the padding: all of them?",
     ),
     "norm-before-the-blocks": Catalogue.known(
         {"before": lambda norm, x: norm(x), "normed": lambda norm, x: x},

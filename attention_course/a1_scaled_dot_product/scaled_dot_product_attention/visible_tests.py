@@ -36,7 +36,8 @@ class TestScaledDotProductAttention:
 
     def test_worked_example(self, student):
         """The worked example: weights of about 0.09, 0.67 and 0.24, output about (-1.55, 9.10)."""
-        with shown("Which of scores and softmax gives another number than by hand?", Q=Q, K=K, V=V):
+        question = "Which step gives another number than by hand, or fewer digits? How often is a score divided?"
+        with shown(question, Q=Q, K=K, V=V):
             output, weights = self.attend(student, Q, K, V)
             close(weights, WEIGHTS, "weights")
         with shown("The weights are right. What is multiplied by them and summed?", Q=Q, K=K, V=V):

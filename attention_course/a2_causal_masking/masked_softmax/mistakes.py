@@ -74,8 +74,8 @@ def masked_softmax(scores, mask):
     return exps / np.where(total > 0, total, 1)
 
 
-# Without a score of its own to hide, whoever adds -1e9 to all scores of a row has the softmax of what was there before,
-# as if the mask had been ignored. Nobody could tell the two apart.
+# Code that adds -1e9 to all scores of a row gives the softmax of what was there before, as if the mask had been
+# ignored. Nobody could tell the two apart.
 @mistake.mutants(
     {name: options for name, options in UNDER.items() if name != "mask-ignored-when-empty"}
     | CURVES

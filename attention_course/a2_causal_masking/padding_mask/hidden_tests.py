@@ -53,7 +53,8 @@ class TestPaddingMask:
             (np.array([1, 3, 5, 2]), 5),
         ):
             wanted = reference.padding_mask(lengths, max_length)[:, 0]
-            expect.equal(self.rows(student.padding_mask(lengths, max_length), len(lengths), max_length), wanted, hint)
+            got = self.rows(student.padding_mask(lengths, max_length), len(lengths), max_length, narrow=True)
+            expect.equal(got, wanted[:, : max(got.shape[1], lengths.max())], hint)
 
     @pytest.mark.weight(0.3)
     def test_real_sizes(self, student, reference):

@@ -40,6 +40,11 @@ def padding_mask(lengths, max_length):
     return np.arange(max_length) < lengths[:, None, None]
 
 
+@mistake("max_length-ignored", hint="How wide is each row where the longest text is shorter than max_length?")
+def padding_mask(lengths, max_length):
+    return np.arange(max(lengths)) < np.asarray(lengths)[:, None, None]
+
+
 @mistake("negative-slice", hint="What does x[-n:] select where n is 0?")
 def padding_mask(lengths, max_length):
     mask = np.ones((len(lengths), 1, max_length), dtype=bool)

@@ -63,7 +63,7 @@ def split_heads(X, num_heads):
     return X.reshape(B, L, num_heads, d_model // num_heads).transpose(0, 2, 1, 3)
 
 
-@mistake("leftover-columns-dropped", hint="Six columns, four heads: which columns reach no head, and who is told?")
+@mistake("leftover-columns-dropped", hint="Six columns, four heads: which columns reach no head, and who learns of it?")
 def split_heads(X, num_heads):
     d = X.shape[-1] // num_heads
     return np.stack([X[..., i * d : (i + 1) * d] for i in range(num_heads)], axis=-3)

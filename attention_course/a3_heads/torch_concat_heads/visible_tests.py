@@ -59,7 +59,8 @@ class TestTorchConcatHeads:
     def test_gradient(self, student):
         """A gradient reaches the heads, each number's its own."""
         heads = tensor(np.array([HEAD_0, HEAD_1]))
-        with shown("By which way did each number come, and does every line hand on a gradient?", heads=heads):
+        question = "Which way did each number come, and does every line stay in PyTorch, where gradients flow?"
+        with shown(question, "exception", "shape", heads=heads):
             gradients = student.torch_concat_heads.gradients(heads, seeds=[tensor(X)]).inputs
             arrives(gradients, "heads")
             close(gradients[0], np.array([HEAD_0, HEAD_1]), "the gradient")

@@ -17,7 +17,7 @@ def torch_split_heads(x, num_heads):
     return x.reshape(*batch, num_heads, L, d_model // num_heads)
 
 
-@mistake("leftover-columns-dropped", hint="Six columns, four heads: which columns reach no head, and who is told?")
+@mistake("leftover-columns-dropped", hint="Six columns, four heads: which columns reach no head, and who learns of it?")
 def torch_split_heads(x, num_heads):
     d = x.shape[-1] // num_heads
     return torch.stack([x[..., i * d : (i + 1) * d] for i in range(num_heads)], dim=-3)

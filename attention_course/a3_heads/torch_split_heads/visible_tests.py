@@ -75,7 +75,8 @@ class TestTorchSplitHeads:
         """What head 1 says sends gradients to its own columns, and to no others."""
         seed = np.zeros((2, 2, 3))
         seed[1] = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
-        with shown("Which columns of x does head 1 own, and does every line hand on a gradient?", x=X, num_heads=2):
+        question = "Which columns of x does head 1 own, and does every line stay in PyTorch, where gradients flow?"
+        with shown(question, "exception", "shape", x=X, num_heads=2):
             gradients = student.torch_split_heads.gradients(tensor(X), 2, seeds=[tensor(seed)]).inputs
             arrives(gradients[:1], "x")
             wanted = np.array([[0.0, 0.0, 0.0, 1.0, 2.0, 3.0], [0.0, 0.0, 0.0, 4.0, 5.0, 6.0]])

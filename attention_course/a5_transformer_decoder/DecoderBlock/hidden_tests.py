@@ -48,7 +48,7 @@ class TestDecoderBlock:
         (1250, (2, 70, 96), 8, 10),
         (1270, (1, 257, 2), 1, 3),
     )
-    # Words, more than a table of 512 holds. Where the reference stands in for the attention, it answers fewer than ASKED
+    # More words than a table of 512 holds. Where the reference stands in for the attention, it answers less than ASKED
     MANY, ASKED = 521, 370
     # A seed, sizes, layers of zeros, and the hint
     ATTENTION_ALONE = (
@@ -116,7 +116,7 @@ class TestDecoderBlock:
 
     @pytest.mark.weight(0.6)
     def test_real_sizes(self, student, reference):
-        """70 words, 257, 521, or eight heads on a width of 96, with padding, too; in `train()` it does as in `eval()`."""
+        """70 words, 257, 521, or eight heads on a width of 96, also padded; in `train()` it does as in `eval()`."""
         hint = expect.IfOthersPass(
             "With five words other tests judge this. Is there a size in your code as a number? What keeps a mask?"
         )

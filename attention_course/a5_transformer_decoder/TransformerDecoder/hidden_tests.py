@@ -221,7 +221,7 @@ class TestTransformerDecoder:
         decoder = self.decoder(student)
         free = self.looks_like_decoder(decoder)
         got = self.answer(decoder, padding=self.PADDING)
-        hint = "Which of the blocks are told about the padding?"
+        hint = "Which of the blocks get the padding?"
         expect.finite(got, hint, "the output")
         expect.differs(got, free, hint, "with padding, the output")
         real = np.broadcast_to(self.PADDING[:, 0, -got.shape[1] :, np.newaxis], got.shape)

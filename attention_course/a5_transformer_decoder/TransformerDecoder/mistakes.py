@@ -162,7 +162,7 @@ class TransformerDecoder(RightDecoder):
         return x
 
 
-@mistake("padding-in-the-first-block-only", hint="Which of the blocks are told about the padding?")
+@mistake("padding-in-the-first-block-only", hint="Which of the blocks get the padding?")
 class TransformerDecoder(RightDecoder):
     def stack(self, x, padding):
         for block in self.blocks:

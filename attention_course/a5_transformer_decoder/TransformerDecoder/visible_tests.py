@@ -113,7 +113,7 @@ class TestTransformerDecoder:
             close(expect.tensor(self.of_waves(student).value), self.LOGITS, "logits", within=5e-4)
 
     def test_padding(self, student):
-        """The same with padding: every block is told of it."""
+        """The same with padding: every block gets it."""
         with shown(
             "Which blocks get padding?", sizes=self.WIDE, weights=WAVES, token_ids=self.IDS, padding=self.PADDING
         ):
