@@ -153,7 +153,7 @@ class TestTransformerDecoder:
             "With six tokens and three blocks other tests judge this. Is there a size in your code as a number?"
         )
         for number, (seed, sizes, (texts, length)) in enumerate(self.REAL):
-            weights = decoder_weights(seed, *sizes[:5])
+            weights = self.real_weights(seed, sizes)
             ids = np.random.default_rng(seed).integers(0, sizes[0], size=(texts, length))
             ids[0, 1] = sizes[0] - 1
             args = (ids,) if number == 2 else (ids, with_padding(texts, length))
@@ -165,10 +165,16 @@ class TestTransformerDecoder:
             expect.close(decoder.value(weights, *args), wanted, hint, what, ATOL)
         self.compare_many_places(student, reference)
 
+    @staticmethod
+    def real_weights(seed, sizes):
+        """Weights with words so large that the norms' eps, which has a test of its own, does not matter."""
+        found = decoder_weights(seed, *sizes[:5])
+        return found | {"embedding.weight": 4 * found["embedding.weight"]}
+
     def compare_many_places(self, student, reference):
         """Fails unless position 5,002 is right, too. Code that needs a block is not asked."""
         sizes = self.MANY_PLACES
-        weights, decoder = decoder_weights(1910, *sizes[:5]), self.decoder(student, *sizes)
+        weights, decoder = self.real_weights(1910, sizes), self.decoder(student, *sizes)
         ids = np.arange(sizes[5])[np.newaxis] % 5
         if answer_alone(decoder, weights, [ids[:, :3]]) is not None:
             wanted = Module(reference.TransformerDecoder, *sizes).value(weights, ids)
