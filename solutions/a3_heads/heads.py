@@ -133,6 +133,8 @@ from attention_course import check, heatmap, hint
 # token 1    21 22 23 24 25 26       21 22 23      24 25 26
 # ```
 #
+# (A number says where it stands in `X`: 23 is in the second row and the third column.)
+#
 # The result has one more axis than `X`: the heads come *before* the tokens, so that `result[0]` is head 0 with its
 # rows for all tokens. Batch axes stay in front of everything: `(8, L, d_model)` becomes `(8, h, L, d)`.
 #
@@ -199,7 +201,7 @@ def split_heads(X, num_heads):
 #               [0.0, 0.0,    0.0, 0.0,    0.0, 3.0],   # belong
 #               [0.0, 0.0,    0.0, 0.0,    0.0, 0.0],   # to
 #               [0.0, 0.0,    0.0, 3.0,    3.0, 0.0]])  # Sarah
-# Q = np.array([[0.0, 2.0,    0.0, 2.0,    0.0, 2.0],   # Keys: where are they, whose are they, what is said of them?
+# Q = np.array([[0.0, 2.0,    0.0, 2.0,    0.0, 2.0],   # Keys: where, whose, and what of them?
 #               [2.0, 2.0,    0.0, 0.0,    0.0, 0.0],   # on: what lies on what?
 #               [0.0, 0.0,    0.0, 0.0,    0.0, 0.0],   # the
 #               [2.0, 0.0,    0.0, 0.0,    0.0, 0.0],   # table: what lies on it?
@@ -216,6 +218,9 @@ def split_heads(X, num_heads):
 # **What to notice.** *Keys* looks at *table* in head 0, at *Sarah* in head 1, at *belong* in head 2. A
 # single head would have had to share one row among the three. A word with nothing to ask in a head has an even row
 # there.
+#
+# **Try it.** Whose is the *table*? Write `2.0` into its row of `Q`, in the column *owner*, and run the cell again. Which square turns blue, and in
+# which picture? What becomes of the other two pictures?
 
 # %% [markdown]
 # ## 2. `concat_heads`
@@ -464,7 +469,8 @@ def torch_split_heads(x, num_heads):
 # cut = x.view(2, 2, 3)                                 # (L, h, d)
 # heads = cut.transpose(0, 1).contiguous()              # (h, L, d), copied, as if two heads had computed it
 # back = heads.transpose(0, 1)                          # (L, h, d) again
-# for name, tensor, shape in (("x", x, (2, 2, 3)), ("cut", cut, (2, 6)), ("heads", heads, (4, 3)), ("back", back, (2, 6))):
+# asked = {"x": (x, (2, 2, 3)), "cut": (cut, (2, 6)), "heads": (heads, (4, 3)), "back": (back, (2, 6))}
+# for name, (tensor, shape) in asked.items():
 #     try:
 #         tensor.view(shape)
 #         verdict = "works"
@@ -491,7 +497,7 @@ def torch_concat_heads(heads):
     ### BEGIN SOLUTION
     *batch, h, L, d = heads.shape
     tokens = heads.transpose(-3, -2)                # (..., L, h, d)
-    return tokens.reshape(*batch, L, h * d)         # (..., L, h * d); unlike view, reshape copies where it must
+    return tokens.reshape(*batch, L, h * d)         # (..., L, h * d): it copies where it must
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "test-torch_concat_heads", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]

@@ -131,8 +131,8 @@ def projection_shapes(d_model, num_heads, d_k, d_v):
     d_k: width of one head's queries and keys
     d_v: width of one head's values
 
-    Returns a dict with the keys "W_Q", "W_K", "W_V", "W_O"; each value is a tuple (rows,
-    columns). A matrix is multiplied from the right: X @ W_Q.
+    Returns a dict with the keys "W_Q", "W_K", "W_V", "W_O", and no others; each value is a
+    tuple (rows, columns). A matrix is multiplied from the right: X @ W_Q.
     """
     ### BEGIN SOLUTION
     return {

@@ -462,8 +462,8 @@ class DecoderBlock(nn.Module):
 
     Members: norm_1 and norm_2, each nn.LayerNorm(d_model); attention,
     MultiHeadAttention(d_model, num_heads); feed_forward, an nn.Sequential of
-    nn.Linear(d_model, d_ff), nn.ReLU() and nn.Linear(d_ff, d_model). The norms keep their
-    own eps. There is no dropout: in train() it gives what it gives in eval().
+    nn.Linear(d_model, d_ff), nn.ReLU() and nn.Linear(d_ff, d_model). The norms keep the
+    eps of nn.LayerNorm. There is no dropout: in train() it gives what it gives in eval().
     """
 
     def __init__(self, d_model, num_heads, d_ff):
@@ -549,7 +549,8 @@ class DecoderBlock(nn.Module):
 # Now the whole model. Token ids, $(B, L)$ whole numbers, go in; **logits**, $(B, L, vocab\_size)$, come out: for each place one score
 # for every word that could come next.
 #
-# 1. **Embedding.** `nn.Embedding` looks up a vector for each id. Multiply it by $\sqrt{d_{model}}$ (section 3.4 of the paper).
+# 1. **Embedding.** `nn.Embedding` looks up a vector for each id. Multiply it by $\sqrt{d_{model}}$ (section 3.4 of the paper). Every id can be a word
+#    here, so leave out `padding_idx`, which would keep one id at zero.
 # 2. **Positions.** Add the first $L$ rows of your `positional_encoding(max_length, d_model)`. They are fixed: no parameter, nothing to
 #    train. `self.register_buffer("positions", tensor)` keeps a tensor with the module without making it a parameter. It should be
 #    `float32` like everything else in the model; NumPy gave you `float64`.
@@ -863,8 +864,23 @@ class TransformerDecoder(nn.Module):
 # %% [markdown]
 # ### It writes
 #
-# To write, the decoder reads what is there, draws one of the tokens that it holds for likely, reads again, and so on. A temperature of 0.8 makes it
-# a little more sure than it is. (Assignment 6 has more to say about drawing.) First two beginnings of ours:
+# To write, the decoder reads what is there, draws one of the tokens that it holds for likely, reads again, and so on. How sure it is of them can be
+# changed: the logits are divided by a *temperature* before the softmax. (Assignment 6 has more to say about drawing.)
+#
+# **By hand**, for the logits $(2, 1, 0)$: a temperature of 0.5 makes them $(4, 2, 0)$, and the softmax of that is $(0.87, 0.12, 0.02)$, where it would have been
+# $(0.67, 0.24, 0.09)$. Below 1 the likely gets likelier. One line is missing. It isn't graded: without it, the course's own does the work.
+
+# %% tags=["active-ipynb"]
+# def likely(logits, temperature):
+#     """The probability of each token, (vocab_size,)."""
+#     ...   # your line
+#
+# found = likely(torch.tensor([2.0, 1.0, 0.0]), 0.5)
+# if isinstance(found, torch.Tensor) and torch.allclose(found, torch.tensor([0.867, 0.117, 0.016]), atol=0.001):
+#     print("Your line is right.")
+# else:
+#     print("Not yet: for the logits of the example it gives", found)
+#     likely = novel.likely
 
 # %% tags=["active-ipynb"]
 # def write(model, beginning, length=80, seed=0, temperature=0.8):
@@ -874,7 +890,7 @@ class TransformerDecoder(nn.Module):
 #     with torch.no_grad():
 #         for _ in range(length):
 #             logits = model(torch.tensor([ids[-L:]]))[0, -1]                # (vocab_size,)
-#             ids.append(int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1, generator=generator)))
+#             ids.append(int(torch.multinomial(likely(logits, temperature), 1, generator=generator)))
 #     return decode(ids)
 #
 # if trained is not None:

@@ -1,10 +1,11 @@
-"""Cells of a5 that are not graded and check themselves: the first step to a block, and leaving out a part."""
+"""Cells of a5 that are not graded and check themselves: the first step to a block, writing, and leaving out a part."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
+from attention_course import novel
 from tests.helpers.in_process import COURSE
 from tests.helpers.notebook_numbers import cells_of
 
@@ -65,3 +66,21 @@ def test_left_out_part_is_trained_without_or_asked_for(capsys):
     assert "6 losses: loss, step by step, without it" in printed
     whole, without = printed.split("from step   0")[1].split()[:2]
     assert whole != without
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("...", "Not yet"),
+        ("return torch.softmax(logits, dim=-1)", "Not yet"),
+        ("return torch.softmax(logits / temperature, dim=-1)", "Your line is right"),
+        ("exps = torch.exp(logits / temperature); return exps / exps.sum()", "Your line is right"),
+    ],
+    ids=["unwritten", "no-temperature", "right", "by-exp"],
+)
+def test_missing_line_of_writing_is_checked_and_replaced(line, says, capsys):
+    names = dict(vars(A5.reference())) | {"novel": novel}
+    run(names, "writing-likely", by={"...   # your line": line})
+    assert says in capsys.readouterr().out
+    found = names["likely"](names["torch"].tensor([2.0, 1.0, 0.0]), 0.5)
+    assert found.numpy() == pytest.approx([0.8668, 0.1173, 0.0159], abs=1e-4)
