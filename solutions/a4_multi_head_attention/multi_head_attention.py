@@ -32,8 +32,8 @@
 # below it. Each part earns points on its own, so a mistake in one exercise does not cost you the next.
 #
 # **What also counts**, a little each time: `float32` in gives `float32` out, and `float64` in gives `float64` out. In
-# NumPy 2, `float32 / np.sqrt(4)` is `float64`, while `float32 / math.sqrt(4)` stays `float32`. The arguments hold what they
-# held before the call. They may come by name, and in any layout in memory.
+# NumPy 2, `float32 / np.sqrt(4)` is `float64`, while `float32 / math.sqrt(4)` stays `float32`. Leave the arguments as
+# they are. They may come by name, and in any layout in memory.
 #
 # **What you may rely on.** Numbers are `float32` or `float64`, and finite. Every size is at least 1. Heads are counted from 0
 # everywhere, in formulas, code and pictures.
@@ -553,7 +553,7 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
 
 # %% [markdown]
 # **What to notice.** Four times as many words: four times the work for the matrices, sixteen times for scores and blend. From
-# $L = 2\, d_{model}$ on, here 1024 words, the looking takes more than half. So in long texts it is nearly everything: $L^2$ is why they are dear.
+# $L = 2\, d_{model}$ on, here 1024 words, the looking takes more than half. So in long texts it is nearly everything: $L^2$ is why they are expensive.
 # And the number of heads does not appear anywhere: they share one width.
 
 # %% [markdown]

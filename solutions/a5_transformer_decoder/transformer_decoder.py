@@ -864,7 +864,7 @@ class TransformerDecoder(nn.Module):
 # %% [markdown]
 # ### It writes
 #
-# To write, the decoder reads what is there, draws one of the tokens that it holds for likely, reads again, and so on. How sure it is of them can be
+# To write, the decoder reads what is there, draws one of the tokens that it finds likely, reads again, and so on. How sure it is of them can be
 # changed: the logits are divided by a *temperature* before the softmax. (Assignment 6 has more to say about drawing.)
 #
 # **By hand**, for the logits $(2, 1, 0)$: a temperature of 0.5 makes them $(4, 2, 0)$, and the softmax of that is $(0.87, 0.12, 0.02)$, where it would have been
