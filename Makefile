@@ -112,11 +112,13 @@ lint: .venv/developer
 # ADDRESS: where pip finds the wheels if they are not beside the notebook, such as `make dist ADDRESS=https://...`. If it
 # is a folder of a branch on GitHub, each notebook also begins with a link that opens it in Colab.
 ADDRESS ?=
+# What the course's wheel adds to its version. Students get a second release in a term because its number is higher.
+COURSE_BUILD ?= .post$(shell date -u +%Y%m%d%H%M)
 dist: .venv/developer
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist .
 	$(BIN)/python -m build --outdir dist cellcage
-	$(BIN)/python -m build --wheel --outdir dist attention_course
+	COURSE_BUILD=$(COURSE_BUILD) $(BIN)/python -m build --wheel --outdir dist attention_course
 	$(BIN)/twine check --strict dist/*
 	$(BIN)/autograder dev dist dist --address "$(ADDRESS)"
 

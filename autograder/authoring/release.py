@@ -38,7 +38,7 @@ def first_cell(wheels: Sequence[str], needed: Mapping[str, str], address: str = 
     """The text of the first cell.
 
     wheels: names of files beside the notebook
-    needed: versions by module
+    needed: versions by module; a wheel's may be a later build of the version in its code, such as `0.1.0.post7`
     address: the folder from which pip installs the wheels if they are not beside the notebook
     """
     text = TEMPLATE.read_text(encoding="utf-8").replace("@ADDRESS@", address)

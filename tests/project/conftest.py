@@ -9,7 +9,7 @@ import pytest
 
 from tests.helpers.places import checkout, typed
 
-ADDRESS = "https://example.edu/a1"
+ADDRESS, BUILD = "https://example.edu/a1", ".post7"
 
 
 @pytest.fixture(scope="session")
@@ -17,7 +17,7 @@ def packages(tmp_path_factory):
     """The folder that `make dist` writes, and in it the course's sdist."""
     pytest.importorskip("build", reason="`make install` installs it")
     copy = checkout(tmp_path_factory.mktemp("dist") / "checkout")
-    typed(f"make dist ADDRESS={ADDRESS}", copy, PYTHONPATH=str(copy))
+    typed(f"make dist ADDRESS={ADDRESS} COURSE_BUILD={BUILD}", copy, PYTHONPATH=str(copy))
     build = [sys.executable, "-m", "build", "--sdist", "--outdir", copy / "dist", copy / "attention_course"]
     subprocess.run(build, capture_output=True, check=True)
     return copy / "dist"

@@ -26,11 +26,12 @@ from cellcage.notebook_calls import read
 from tests.conftest import ROOT
 from tests.helpers.in_process import ASSIGNMENTS, COURSE, material
 from tests.helpers.slips import cells
-from tests.project.conftest import ADDRESS
+from tests.project.conftest import ADDRESS, BUILD
 
 WHEELS = ("cellcage", "multi_head_attention_course", "sandboxed_autograder")
-NAMES = [f"{name}-{__version__}-py3-none-any.whl" for name in WHEELS]
-NEEDED = {"autograder": __version__, "cellcage": __version__, "attention_course": __version__}
+BUILT = f"{__version__}{BUILD}"
+NAMES = [f"{name}-{BUILT if 'course' in name else __version__}-py3-none-any.whl" for name in WHEELS]
+NEEDED = {"autograder": __version__, "cellcage": __version__, "attention_course": BUILT}
 
 
 def python(code, *words, cwd=None, path=ROOT, **more):
@@ -83,6 +84,17 @@ def test_first_cell_updates_an_older_kit(tmp_path):
     assert code == 1
     assert output.splitlines()[0].startswith("-m pip install --quiet --upgrade")
     assert "It is installed now. Choose Kernel, Restart Kernel" in output
+
+
+@pytest.mark.parametrize(("build", "is_old"), [("", True), (".post6", True), (".post7", False), (".post10", False)])
+def test_first_cell_updates_an_older_build_of_the_course(tmp_path, build, is_old):
+    """A notebook from before never takes a newer build away."""
+    about = tmp_path / f"multi_head_attention_course-{__version__}{build}.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(f"Name: multi-head-attention-course\nVersion: {__version__}{build}\n")
+    (about / "RECORD").write_text("attention_course/__init__.py,,\n")
+    code, output = python(without_pip(first_cell(NAMES, NEEDED, ADDRESS)), path=f"{tmp_path}{os.pathsep}{ROOT}")
+    assert (code, "It is installed now. Choose Kernel, Restart Kernel" in output) == (int(is_old), is_old)
 
 
 @pytest.mark.parametrize("text", ["", "import not_here"])
@@ -142,11 +154,34 @@ def test_first_cell_installs_the_wheels_into_a_fresh_environment(packages, tmp_p
     first, *_ = code_cells(read_notebook(notebook))
     plain = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
     cells = f"{first.source}\nfrom autograder import check\ncheck('softmax')"
-    command = [tmp_path / "venv" / "bin" / "python", "-c", cells]
+
+    def ran(code, folder):
+        command = [tmp_path / "venv" / "bin" / "python", "-c", code]
+        return subprocess.run(command, cwd=folder, env=plain, capture_output=True, text=True, check=False)
+
     for _ in range(2):  # the second time, everything is installed
-        done = subprocess.run(command, cwd=tmp_path, env=plain, capture_output=True, text=True, check=False)
+        done = ran(cells, tmp_path)
         assert done.returncode == 0, done.stderr
         assert "softmax: " in done.stdout
+
+    # A second release in the term, with a mended test: it reaches those who have the first one.
+    later, course = tmp_path / "later", shutil.copytree(packages.parent / "attention_course", tmp_path / "course")
+    later.mkdir()
+    for name in (NAMES[0], NAMES[2]):
+        shutil.copy(packages / name, later)
+    tests = "a1_scaled_dot_product/softmax/visible_tests.py"
+    (course / tests).write_text((course / tests).read_text() + "\n# mended\n")
+    build = [sys.executable, "-m", "build", "--wheel", "--outdir", later, course]
+    subprocess.run(build, env=plain | {"COURSE_BUILD": ".post8"}, capture_output=True, check=True)
+    list(write_release(COURSE, later))
+    cell, *_ = code_cells(read_notebook(later / notebook.name))
+    done = ran(cell.source, later)
+    assert "It is installed now. Choose Kernel, Restart Kernel" in done.stderr
+    for code, folder in ((cell.source, later), (first.source, tmp_path)):  # no notebook of before takes it away
+        done = ran(code, folder)
+        assert (done.returncode, done.stdout + done.stderr) == (0, "")
+        (installed,) = (tmp_path / "venv").rglob(f"attention_course/{tests}")
+        assert installed.read_text().endswith("# mended\n")
 
 
 @pytest.mark.slow
