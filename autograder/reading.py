@@ -120,3 +120,16 @@ def _at(value: Any, place: str) -> Any:
     for part in re.findall(r"[^.\[\]]+", place):
         value = value[int(part) if isinstance(value, list) else part]
     return value
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that at any moment it is the old one or the new one."""
+    if path.exists() and not path.is_file():
+        path.write_text(text, encoding="utf-8")  # a terminal, a pipe
+        return
+    beside = path.with_name(path.name + ".new")
+    with beside.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    beside.replace(path)

@@ -143,12 +143,11 @@ def shared_sandbox(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module")
 def kept_workers() -> Iterator[None]:
     """Commands in this process keep a course's worker, as formgrader does. To start one takes a second or more."""
-    from autograder.nbgrader import preprocessor, why  # imported here because most workers do not need it
+    from autograder.nbgrader import preprocessor  # imported here because most workers do not need it
     from autograder.worker import pool
 
     with pytest.MonkeyPatch.context() as patch:
-        for module in (pool, why):
-            patch.setattr(module, "open_pool", functools.partial(module.open_pool, idle=preprocessor.Mark.idle))
+        patch.setattr(pool, "open_pool", functools.partial(pool.open_pool, idle=preprocessor.Mark.idle))
         yield
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import glob
 import json
+import os
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,13 +20,14 @@ from rich.text import Text
 from autograder.cli.options import say
 from autograder.cli.run_progress import RunProgress
 from autograder.course.assignments import Course
+from autograder.reading import write_whole
 from autograder.report import Report
 from autograder.reports import rubric
 from autograder.reports.shared_answers import shared_answers
+from autograder.reports.store import Store
 from autograder.submission import Submission, stamp
 from autograder.text import shown_name
 from autograder.worker.pool import grade_many
-from autograder.worker.run_log import RunLog, write_whole
 
 if TYPE_CHECKING:  # it imports nbgrader
     from autograder.nbgrader.outcomes import SubmissionOutcome
@@ -55,34 +56,34 @@ def grade_files(
 ) -> list[Report]:
     """Grade submissions, and write their reports to `json_file`, in the same order.
 
-    A run log beside the file lets an interrupted run go on. A terminal or a pipe has none.
+    The course's store lets an interrupted run go on, unless the file is a terminal or a pipe.
     """
-    is_logged = not (json_file is None or json_file == Path("-") or (json_file.exists() and not json_file.is_file()))
-    progress = RunProgress(console, len(found), shown=len(found) > FEW, quiet=options.quiet, goes_on=is_logged)
+    is_file = json_file is not None and json_file != Path("-") and (json_file.is_file() or not json_file.exists())
+    store = Store(course.root) if is_file and os.access(course.root, os.W_OK) else None
+    progress = RunProgress(console, len(found), shown=len(found) > FEW, quiet=options.quiet, goes_on=bool(store))
 
     def grade(submissions: Sequence[Submission]) -> Iterator[Report]:
         return grade_many(submissions, course, options.jobs, options.sandbox, options.scheduler, progress.on_wait)
 
-    with contextlib.ExitStack() as stack:
-        if json_file is None or not is_logged:
-            graded = grade(found)
-        else:
-            run_log = stack.enter_context(RunLog(json_file))
-            if len(run_log):
-                console.print(f"continuing: {len(run_log)} were graded before the last run was interrupted")
-            graded = run_log.grade([(each, stamp(each, _version(course, each.assignment))) for each in found], grade)
-        stack.enter_context(progress)
+    stamps = [stamp(each, _version(course, each.assignment)) for each in found]
+    known = {key: report for key, report in store.unfinished().items() if key in stamps} if store else {}
+    if known:
+        console.print(f"continuing: {len(known)} were graded before the last run was interrupted")
+    fresh = grade([each for each, key in zip(found, stamps, strict=True) if key not in known])
+    with progress:
         reports = []
-        for report in graded:
+        for key in stamps:
+            report = known.get(key) or next(fresh)
+            if store and key not in known and report.status == "graded":  # a failure may have been the machine's fault
+                store.begin(key, report)
             reports.append(report)
             progress.graded(report.status == "failed")
-        if json_file is not None:
-            text = json.dumps([report.to_dict() for report in reports], indent=2, ensure_ascii=False) + "\n"
-            if json_file == Path("-"):
-                print(text, end="")
-            else:
-                write_whole(json_file, text)
-        return reports
+    if json_file is not None:
+        text = json.dumps([report.to_dict() for report in reports], indent=2, ensure_ascii=False) + "\n"
+        print(text, end="") if json_file == Path("-") else write_whole(json_file, text)
+    if store:
+        store.finish(stamps)
+    return reports
 
 
 def _version(course: Course, name: str) -> str:

@@ -168,14 +168,14 @@ def extend(
     course = find_course()
     found, nbgrader = course.assignment(assignment), api(course.root)
     when = due.extend(nbgrader, found, student, timedelta(days=days))
-    history.record(nbgrader.coursedir, assignment, student, "extension", {}, f"due {due.shown(when)}")
+    history.record(nbgrader.coursedir, assignment, student, "extension", None, f"due {due.shown(when)}")
     print(f"{shown_name(student)}: {assignment} is due {due.shown(when)}")
 
 
 def why(student: StudentId, assignment: Annotated[str, Argument(help="The assignment.")]) -> None:
     """Explain a mark in ten lines: what happened when, and what the tests say.
 
-    If course and kit are unchanged, it grades the submission again. Exit code: 1 if that gives another mark.
+    Exit code: 1 if the gradebook has another mark than the report that is stored with it.
     """
     from autograder.nbgrader import api
     from autograder.nbgrader.why import lines
@@ -203,10 +203,10 @@ def forget(student: StudentId) -> None:
     """
     from autograder.nbgrader import api
     from autograder.nbgrader.gradebook_rows import is_student
-    from autograder.nbgrader.history import forget as remove
+    from autograder.reports.store import Store
 
     course, shown = find_course(), shown_name(student)
-    removed, is_known = remove(course.root, student), is_student(api(course.root).coursedir, student)
+    removed, is_known = Store(course.root).forget(student), is_student(api(course.root).coursedir, student)
     folders = [name for name in ("submitted", "autograded", "feedback") if (course.root / name / student).is_dir()]
     if not (removed or is_known or folders):
         raise AutograderError(f"there is no {shown} in this course: no history, no folder, no row of the gradebook")

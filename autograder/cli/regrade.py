@@ -20,6 +20,7 @@ from autograder.nbgrader import api
 from autograder.nbgrader import regrade as regrading
 from autograder.nbgrader.regrade import MarkChange, MarksComparison
 from autograder.reports.rubric import by_reason, points
+from autograder.reports.store import FILE
 from autograder.text import shown_name
 from autograder.worker.pool import still_marking
 
@@ -61,13 +62,13 @@ def run(
         while_writing or contextlib.nullcontext(),
         RunProgress(console, len(compared), shown=True, quiet=False) as progress,
     ):
-        folder, failed = regrading.write(
+        failed = regrading.write(
             course, nbgrader, assignment, compared, sandbox, settings, progress.on_wait,
             lambda outcome: progress.graded(bool(outcome.reason)),
         )  # fmt: skip
     say(
         console,
-        f"Written. The old marks are in {folder}.",
+        f"Written. {FILE} has the old marks.",
         *(f"nbgrader could not grade {shown_name(student)}; the old marks stay." for student in failed),
         f"To undo it: autograder regrade {name} --undo",
         "New feedback pages: autograder grade --gradebook --feedback",

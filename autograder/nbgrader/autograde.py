@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,33 +26,24 @@ from autograder.course.assignments import course_at
 from autograder.discovery import closed_folders, submission_in
 from autograder.errors import EXPECTED, CourseError, SubmissionError, in_words
 from autograder.nbgrader import gradebook_backup, history
-from autograder.nbgrader.files import PlainFiles, convert_student, folders_of, remove_tree
+from autograder.nbgrader.files import PlainFiles, convert_student, digest_of, folders_of, remove_tree
 from autograder.nbgrader.gradebook_rows import (
     answers_waiting,
     course_cells,
     enter_student,
-    marks_now,
     marks_preserved,
     points_of,
     points_that_differ,
     task_with_points,
 )
 from autograder.nbgrader.outcomes import (
-    CELLS,
-    FILES,
-    GRADED,
-    SUBMISSION,
     Move,
-    SetAside,
     SubmissionOutcome,
-    agrees,
     answers_in,
     cell_digests,
     moves,
     reason_of,
     report_failures,
-    set_aside_in,
-    stored_with_marks,
     suite_digest,
     unchanged_cells,
 )
@@ -60,16 +51,15 @@ from autograder.nbgrader.preprocessor import KEY, GradingContext, Mark
 from autograder.nbgrader.restore import as_plain, shorten_code
 from autograder.nbgrader.timestamps import follow_timestamp, handed_in_at
 from autograder.nbgrader.totals import assign_penalty, check_penalty_plugin, no_due_date, students_late
+from autograder.reading import read_bytes
 from autograder.report import Report
 from autograder.reports.shared_answers import shared_answers
-from autograder.submission import Submission, read_notebook, stamp_with
+from autograder.reports.store import FILE, MadeOf, Store
+from autograder.submission import MAX_BYTES, Submission, read_notebook
 from autograder.task import Marked, Task
 from autograder.text import one_line, printable, shown_name
 from autograder.worker.pool import WorkerPool, open_pool, still_marking, what_is_unsafe, worker_count
 
-# Reasons in the history.
-NEW_SUBMISSION, COURSE_CHANGED = "another submission", "the course has changed"
-ENTERED_AGAIN = "the gradebook did not have these marks"
 OTHER_FILE = (
     "{} was graded last time, and {} would be now, though no file has changed. Remove the one that should not count "
     "from {}, and grade again"
@@ -184,7 +174,8 @@ class Autograde(NbGraderAutograde, PlainFiles):
         """Grade one student after another. Raises `NotAll` at the end if some could not be graded."""
         name = self.course_assignment.name
         self.late = students_late(self.coursedir, name)
-        self.marks = marks_now(self.coursedir, name)
+        self.graded = history.Graded(self.coursedir, self.course_assignment)
+        self.marks = self.graded.marks
         todo = []
         for submission in self.submissions.values():
             with self._costs_only(submission.student):
@@ -193,7 +184,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
         workers = self.workers or self.open_workers(len(todo))
         try:
             results = workers.mark(map(self._as_task, todo))
-            graded = [] if self.saved or not self.accept_changes else [s.student for s in todo if self._is_stored(s)]
+            graded = [] if self.saved or not self.accept_changes else [s.student for s in todo if self._is_same_work(s)]
             with gradebook_backup.undoable(self, graded, lambda: any(outcome.moves for outcome in self.outcomes)):
                 for submission, (task, marked) in zip(todo, results, strict=True):
                     with self._costs_only(submission.student):
@@ -225,35 +216,49 @@ class Autograde(NbGraderAutograde, PlainFiles):
             return
         exercises = tuple(structs.replace(exercise, picture=None) for exercise in marked.report.exercises)
         self.reports.append(structs.replace(marked.report, exercises=exercises))
-        target, stored, beside = self._target(student), self._stored(submission), self._beside(student)
-        moved = moves(self.marks.get(student, {}), marked.report) if stored else ()
+        target = self._target(student)
+        moved = moves(self.marks.get(student, {}), marked.report) if self._is_same_work(submission) else ()
         if moved and not self.accept_changes:
             self._end(student, moved=moved, held=True)
             return
-        self.context = context = self._context(submission, task, marked, stored)
+        self.context = context = self._context(submission, task, marked)
         # The name that nbgrader looks for; the file that was handed in may have another (see `with_files`).
         source = self._format_source(assignment, student)
         self.notebooks = [os.path.join(source, self.course_assignment.notebook.name)]
-        again = stored_with_marks(beside).get(SUBMISSION) == submission.stamp
-        reason = self.reason or (COURSE_CHANGED if stored else ENTERED_AGAIN if again else NEW_SUBMISSION)
+        reason = self._reason(submission)
         try:
             self.notices += follow_timestamp(self.coursedir, assignment, student)
             remove_tree(target)
             target.mkdir(parents=True)  # before the gradebook gets marks
             convert_student(self, assignment, student)
-            aside = set_aside_in(beside)
-            history.record(self.coursedir, assignment, student, reason, context.digests, self.note, aside)
+            content, digest = read_bytes(submission.path, MAX_BYTES, ""), digest_of(self._beside(student))
+            store = Store(Path(self.coursedir.root))
+            store.keep(context.made, content, dict(submission.python.files), context.marked.report, digest)
+            history.record(self.coursedir, assignment, student, reason, context.made, self.note)
         except BaseException:
             with contextlib.suppress(OSError):  # the first error says why
                 remove_tree(target)
             raise
         self._end(student, moved=moved)
 
-    def _context(self, submission: Submission, task: Task, marked: Marked, stored: Mapping[str, Any]) -> GradingContext:
-        """What the preprocessors need. stored: with the marks of this very submission, if it has any"""
-        student, metadata, beside = submission.student, self._metadata(submission), self._beside(submission.student)
-        unchanged = unchanged_cells(stored.get(CELLS), self.graded_by)
-        is_entered = agrees(self.marks.get(student), stored_with_marks(beside))
+    def _reason(self, submission: Submission) -> str:
+        """Why a submission has marks now, for the history."""
+        student = submission.student
+        reasons = list(history.changes(self.graded.made(student), self._made(submission), submission))
+        if not reasons and not self.graded.is_entered(student):
+            reasons = [history.ENTERED_AGAIN]
+        if student in self.marks and student not in self.graded.entries:
+            reasons = [history.UNKNOWN]
+        return self.reason or ", ".join(reasons) or history.AGAIN
+
+    def _context(self, submission: Submission, task: Task, marked: Marked) -> GradingContext:
+        """What the preprocessors need."""
+        student, made = submission.student, self._made(submission)
+        before, is_entered = self.graded.made(student), self.graded.is_entered(student)
+        same = student in self.marks and before.work == made.work
+        same_cells = unchanged_cells(before.cells, self.graded_by)
+        is_lost = student not in self.graded.entries
+        answers = [name for name, cell in self.cells.items() if cell.is_answer and (name in same_cells or is_lost)]
         who = f"{shown_name(student)}, {submission.assignment}"
         self.notices += [f"{who}: {notice}" for notice in marked.report.notices]
         return GradingContext(
@@ -262,20 +267,14 @@ class Autograde(NbGraderAutograde, PlainFiles):
             cells=self.cells,
             task=task,
             marked=marked,
-            metadata=metadata,
-            digests={"suite": self.suite, "submission": submission.stamp},
-            unchanged=unchanged,
-            left_empty=self._left_empty(student, unchanged) if stored.get(FILES) == metadata[FILES] else (),
-            set_aside=self._set_aside(student) if is_entered or not stored_with_marks(beside) else {},
-            earlier=answers_in(beside, self._same_questions(beside)) if is_entered and not stored else {},
+            made=made,
+            unchanged=same_cells if same else set(),
+            left_empty=self._left_empty(student, same_cells) if same and before.files == made.files else (),
+            set_aside=before.set_aside if is_entered else {},
+            earlier=answers_in(self._beside(student), answers) if not same and (is_entered or is_lost) else {},
             notices=self.notices,
             moved_pictures=self.moved_pictures,
         )
-
-    def _set_aside(self, student: str) -> Mapping[str, SetAside]:
-        """What cells of withdrawn exercises had before, if the student has marks."""
-        root, name = Path(self.coursedir.root), self.course_assignment.name
-        return history.set_aside(root, student, name, self._beside(student)) if student in self.marks else {}
 
     def _summary(self) -> Iterator[str]:
         """What a person has to know or do after the run."""
@@ -283,6 +282,10 @@ class Autograde(NbGraderAutograde, PlainFiles):
         if self.moved_pictures:
             who = ", ".join(f"{shown_name(student)} {count}" for student, count in sorted(self.moved_pictures.items()))
             yield f"{name}: pictures were moved out of the texts of: {who}. They are shown in their places"
+        unknown = [self.marks[student].values() for student in self.marks.keys() - self.graded.entries.keys()]
+        if count := sum(any(mark.auto is not None for mark in marks) for marks in unknown):
+            subject = f"{count} student{'s' * (count > 1)}"
+            yield f"{name}: {FILE} did not know the marks of {subject}; those that are still the same are in it again"
         yield from map(str, shared_answers(self.reports))
         if waiting := answers_waiting(self.coursedir, name):
             yield f"{name}: {waiting} {'answers wait' if waiting > 1 else 'answer waits'} for a person to grade"
@@ -354,23 +357,18 @@ class Autograde(NbGraderAutograde, PlainFiles):
         self.on_graded(outcome)
 
     def _is_done(self, submission: Submission) -> bool:
-        """True if this very submission was graded by the present course, or the student is excluded on purpose.
-
-        The gradebook decides: beside a new or restored one, an autograded notebook says nothing.
-        """
+        """True if the submission is graded, or the student is excluded on purpose."""
         student, name = submission.student, submission.assignment
         if student in self.coursedir.student_id_exclude.split(","):
             return True
-        stored = stored_with_marks(self._beside(student))
-        done = not self.force and stored.get(GRADED) == self._metadata(submission)[GRADED]
-        done = done and agrees(self.marks.get(student), stored)
+        done = not self.force and self.graded.is_graded(submission, self.suite)
         if done:
             source = self._format_source(name, student)
             self.log.info("Skipping %s: nothing has changed since it was graded", source)
             if student in self.late:
                 self.notices += follow_timestamp(self.coursedir, name, student)
                 assign_penalty(self, student, self.course_assignment)
-                history.record(self.coursedir, name, student, "late", {})
+                history.record(self.coursedir, name, student, history.LATE)
             self.on_graded(SubmissionOutcome(student, name, unchanged=True))
         return done
 
@@ -379,15 +377,12 @@ class Autograde(NbGraderAutograde, PlainFiles):
 
         The course decides by its releases in which file there is work, so a change of the course can move that.
         """
-        stored, folder = self._last(submission), submission.folder
-        last = stored.get(SUBMISSION, "")
-        if self.accept_changes or folder is None or last in ("", submission.stamp):
+        made, folder = self.graded.made(submission.student), submission.folder
+        if self.accept_changes or folder is None or submission.student not in self.marks:
             return False
-        if stored.get(FILES) not in (None, submission.files):
+        if history.OTHER_FILE not in history.changes(made, self._made(submission), submission):
             return False
-        before = next((file.place for file in submission.beside if file.stamp == last), None)
-        if before is None:
-            return False
+        before = next(file.place for file in submission.beside if file.stamp == made.work)
         places = [before, submission.path.relative_to(folder), folder.relative_to(self.coursedir.root)]
         other_file = OTHER_FILE.format(*(printable(str(place)) for place in places))
         self._end(submission.student, held=True, other_file=other_file)
@@ -398,38 +393,15 @@ class Autograde(NbGraderAutograde, PlainFiles):
         marks = self.marks[student]
         return {name for name in names if name in marks and self.cells[name].is_answer and marks[name].auto == 0}
 
-    def _metadata(self, submission: Submission) -> dict[str, object]:
-        """What is stored with the marks: digests of the submission, of it with the course, of all files, of cells."""
-        source = self._format_source(submission.assignment, submission.student)
-        when = str(self.coursedir.get_existing_timestamp(source))
-        return {
-            GRADED: stamp_with(submission, None, self.suite, when, submission.files),
-            SUBMISSION: submission.stamp,
-            FILES: submission.files,
-            CELLS: self.graded_by,
-        }
+    def _made(self, submission: Submission) -> MadeOf:
+        """What the marks of a submission would be made of."""
+        return history.made_of(self.coursedir, submission, self.suite, self.graded_by)
 
-    def _stored(self, submission: Submission) -> dict[str, Any]:
-        """What is stored with the marks of this very submission; empty if it was not graded, or another one was."""
-        stored = self._last(submission)
-        return stored if stored.get(SUBMISSION) == submission.stamp else {}
-
-    def _last(self, submission: Submission) -> dict[str, Any]:
-        """What is stored with the student's marks; empty if there are none."""
+    def _is_same_work(self, submission: Submission) -> bool:
+        """Whether this very submission has marks, as far as the history knows of them."""
         student = submission.student
-        stored = stored_with_marks(self._beside(student))
-        if not agrees(self.marks.get(student), stored):  # autograded/ or the gradebook was removed or restored
-            stored = {}
-        if not stored and student in self.marks:
-            stored = {SUBMISSION: history.submission_of(self.coursedir, self.course_assignment.name, student)}
-        return stored
-
-    def _is_stored(self, submission: Submission) -> bool:
-        """Whether this very submission has marks. False if what is stored cannot be read; grading says so then."""
-        try:
-            return bool(self._stored(submission))
-        except OSError:
-            return False
+        is_known = student in self.graded.entries
+        return student in self.marks and (not is_known or self.graded.made(student).work == submission.stamp)
 
     def _target(self, student: str) -> Path:
         """The student's folder in `autograded/`."""
@@ -438,11 +410,6 @@ class Autograde(NbGraderAutograde, PlainFiles):
     def _beside(self, student: str) -> Path:
         """The student's autograded notebook, which stores the parts of its marks."""
         return self._target(student) / self.course_assignment.notebook.name
-
-    def _same_questions(self, notebook: Path) -> set[str]:
-        """The written questions that are as they were when this notebook was graded."""
-        same = unchanged_cells(stored_with_marks(notebook).get(CELLS), self.graded_by)
-        return {name for name in same if name in self.cells and self.cells[name].is_answer}
 
     def _as_task(self, submission: Submission) -> Task:
         return replace(task_with_points(submission, self.course_assignment, self.version, self.points), for_page=True)

@@ -12,11 +12,13 @@ from nbgrader.converters.base import NbGraderException
 from traitlets import List, Unicode
 
 from autograder.course.assignments import course_at
-from autograder.errors import SubmissionError
+from autograder.errors import CourseError, SubmissionError
 from autograder.nbgrader.files import MAX_TIMESTAMP, SECRET, TIMESTAMP, convert_student, notebooks_in, remove_tree
+from autograder.nbgrader.gradebook_rows import page_stamps
 from autograder.nbgrader.outcomes import reason_of
-from autograder.nbgrader.totals import assign_penalty, students_late
+from autograder.nbgrader.totals import assign_penalties, assign_penalty, students_late
 from autograder.reading import read_bytes
+from autograder.reports.store import PAGE, Store
 from autograder.text import shown_name
 
 
@@ -38,10 +40,14 @@ class GenerateFeedback(NbGraderGenerateFeedback):
 
     def convert_notebooks(self) -> None:
         """Make the pages. Raises `NbGraderException` at the end if one could not be made."""
-        name = self.coursedir.assignment_id
+        name, store = self.coursedir.assignment_id, Store(Path(self.coursedir.root))
+        with contextlib.suppress(CourseError):  # the plugin fails; whose pages it hinders is said below
+            assign_penalties(self, course_at(Path(self.coursedir.root)).assignment(name))
+        shown = page_stamps(self.coursedir, name)
         for student, folder in self.folders.items():
             try:
                 self._make(name, student, folder)
+                store.set_digest(name, student, PAGE, shown.get(student, ""))
             except Exception as error:
                 with contextlib.suppress(OSError):  # no half of a page stays
                     remove_tree(self._format_dest(name, student))

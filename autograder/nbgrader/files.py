@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import fnmatch
 import glob
+import hashlib
 import os
 import shutil
 import stat
@@ -161,6 +162,14 @@ def submitted_students(self: Any, assignment_id: str) -> set[str]:
     """nbgrader's own for formgrader's list; see `folders_of`."""
     folders = folders_of(self.coursedir, self.coursedir.submitted_directory, "*", assignment_id)
     return {Path(folder).parent.name for folder in folders if os.path.isdir(folder)}
+
+
+def digest_of(path: Path) -> str:
+    """A digest of a file; empty if it cannot be read."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return ""
 
 
 def notebooks_in(folder: str, name: str = "*") -> list[str]:

@@ -87,4 +87,4 @@ def record_manual_grade(self: Any, grade_id: str) -> None:
         self.gradebook.db.commit()
         assign_penalty(self.api, grade.student.id, assignment)
     with contextlib.suppress(OSError, AutograderError):  # the grade is entered; a later entry will contain it
-        history.record(self.coursedir, grade.assignment.name, grade.student.id, history.BY_HAND, {})
+        history.record(self.coursedir, grade.assignment.name, grade.student.id, history.BY_HAND)

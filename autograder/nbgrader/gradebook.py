@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import glob
-import json
 import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from nbgrader.converters.base import NbGraderException
 from nbgrader.utils import temp_attrs
 
@@ -26,11 +24,9 @@ from autograder.nbgrader.feedback import GenerateFeedback
 from autograder.nbgrader.gradebook_rows import autograded_folder, page_stamps
 from autograder.nbgrader.outcomes import NotAll, SubmissionOutcome
 from autograder.nbgrader.totals import assign_penalties
+from autograder.reports.store import PAGE, Store
 from autograder.text import one_line
 from autograder.worker.pool import OnWait, not_waiting
-from autograder.worker.run_log import write_whole
-
-STAMPS = ".pages.json"  # in the feedback folder: what each page was made of
 
 
 def grade_into_gradebook(
@@ -105,6 +101,17 @@ def submitted(course: Course, only: str | None) -> list[tuple[Assignment, int]]:
     return found
 
 
+def old_pages(coursedir: Any, assignment: str) -> list[str]:
+    """Whose pages are missing, or no longer show what is in the gradebook, of all students that have graded work."""
+    made, old = Store(Path(coursedir.root)).digests(assignment, PAGE), []
+    for student, shown in sorted(page_stamps(coursedir, assignment).items()):
+        page = Path(coursedir.format_path(coursedir.feedback_directory, student, assignment))
+        is_made = made.get(student) == shown and os.path.isdir(page) and any(page.glob("*.html"))
+        if not is_made and os.path.lexists(autograded_folder(coursedir, student, assignment)):
+            old.append(student)
+    return old
+
+
 def with_pages(
     nbgrader: Any, assignment: str, outcomes: list[SubmissionOutcome], on_page: Callable[[], None] = lambda: None
 ) -> list[SubmissionOutcome]:
@@ -113,34 +120,17 @@ def with_pages(
     A grade, a comment or a penalty may have changed although nothing was graded. If a page cannot be made, the others
     still are. Returns the outcomes, and one more for each other student whose page could not be made.
     """
-    coursedir = nbgrader.coursedir
-    path = Path(coursedir.root, coursedir.feedback_directory, STAMPS)
-    stamps: dict[str, str] = {}
-    with contextlib.suppress(OSError, ValueError):  # then all pages are made again
-        stamps = msgspec.json.decode(path.read_bytes(), type=dict[str, str])
-    failed: dict[str, str] = {}
     seen = {outcome.student for outcome in outcomes}
-    todo = dict[str, str]()
-    now = page_stamps(coursedir, assignment)
-    for key in [key for key in stamps if key.startswith(f"{assignment}/") and key.partition("/")[2] not in now]:
-        del stamps[key]  # the student has left the gradebook
-    for student, stamp in sorted(now.items()):
-        page = Path(coursedir.format_path(coursedir.feedback_directory, student, assignment))
-        is_made = stamps.get(f"{assignment}/{student}") == stamp and os.path.isdir(page) and any(page.glob("*.html"))
-        if os.path.lexists(autograded_folder(coursedir, student, assignment)) and not is_made:
-            todo[student] = stamp
-    for _ in seen - todo.keys():
+    todo = old_pages(nbgrader.coursedir, assignment)
+    for _ in seen - set(todo):
         on_page()
+    failed: dict[str, str] = {}
     if todo:
-        converter = GenerateFeedback(coursedir=coursedir, parent=nbgrader, force=True, only=list(todo))
+        converter = GenerateFeedback(coursedir=nbgrader.coursedir, parent=nbgrader, force=True, only=todo)
         converter.on_page = lambda student: on_page() if student in seen else None
-        with temp_attrs(coursedir, assignment_id=assignment), contextlib.suppress(NbGraderException):
+        with temp_attrs(nbgrader.coursedir, assignment_id=assignment), contextlib.suppress(NbGraderException):
             converter.start()
         failed = converter.failed
-        stamps |= {f"{assignment}/{student}": stamp for student, stamp in todo.items() if student not in failed}
-    if path.parent.is_dir():
-        with contextlib.suppress(OSError):  # then the next run makes all pages again
-            write_whole(path, json.dumps(stamps, indent=0, sort_keys=True) + "\n")
     graded_now = [
         replace(outcome, no_feedback=failed.get(outcome.student)) if outcome.reason is None else outcome
         for outcome in outcomes

@@ -1,19 +1,19 @@
 """Saves what a regrade changes in nbgrader's gradebook and folders, and restores it.
 
 It uses nbgrader's own `Gradebook`, so it works for SQLite and PostgreSQL alike. Saved are `COLUMNS` and each student's
-autograded folder. Manual scores and comments are not saved: a regrade does not touch them, and neither does undoing it.
+autograded notebook. Manual scores and comments are not saved: a regrade does not touch them, and neither does undoing
+it.
 """
 
 from __future__ import annotations
 
 import contextlib
-import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import UTC, datetime
+import errno
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from nbgrader.api import (
     Comment,
     Grade,
@@ -25,13 +25,15 @@ from nbgrader.api import (
     TaskCell,
 )
 
-from autograder.errors import AutograderError, in_words
-from autograder.nbgrader.files import remove_tree
+from autograder.errors import AutograderError, SubmissionError, in_words
+from autograder.nbgrader.files import SECRET, TIMESTAMP, digest_of, notebooks_in
 from autograder.nbgrader.gradebook_rows import autograded_folder
+from autograder.reading import read_bytes
+from autograder.reports.store import EVERYBODY, NOTEBOOK, SavedRows, Store
+from autograder.submission import MAX_BYTES
 from autograder.text import shown_name
-from autograder.worker.run_log import write_whole
+from cellcage.files import put
 
-FOLDER = ".regrades"  # beside the gradebook
 # The columns that are saved, by the kind of a row. A manual score is only compared, never restored.
 COLUMNS: dict[type, tuple[str, ...]] = {
     GradeCell: ("max_score",),
@@ -41,45 +43,34 @@ COLUMNS: dict[type, tuple[str, ...]] = {
     Grade: ("auto_score", "manual_score", "extra_credit", "needs_manual_grade"),
     Comment: ("auto_comment",),
 }
-SavedRows = dict[str, dict[str, Any]]  # by the row's id in the gradebook, its columns
 
 
-class Saved(msgspec.Struct):
-    """`gradebook.json`: an assignment's cells, and each student's work."""
+def save(nbgrader: Any, assignment: str, students: Sequence[str]) -> int:
+    """Save `students` of one assignment. Returns a number for `restore`.
 
-    cells: SavedRows
-    students: dict[str, SavedRows]
-
-
-def save(nbgrader: Any, assignment: str, students: Sequence[str]) -> Path:
-    """Save `students` of one assignment. Returns the folder.
-
-    If an autograded folder cannot be read, only the marks are saved, and grading makes the folder again.
+    If an autograded notebook cannot be read, only the marks are saved, and grading makes the notebook again.
     """
-    now = datetime.now(UTC)  # the last folder by name is the last one saved, also where summer time ends
-    place = Path(nbgrader.coursedir.root) / FOLDER / assignment / f"{now:%Y-%m-%dT%H-%M-%S.%fZ}"
-    place.mkdir(parents=True)
     with Gradebook(nbgrader.coursedir.db_url, nbgrader.coursedir.course_id) as book:
-        saved = Saved(
-            _saved(_cells(book, assignment)),
-            {name: _saved(_work(book.find_submission(assignment, name))) for name in students},
-        )
-    _write(place, saved)
+        rows = {name: (_saved(_work(book.find_submission(assignment, name))), dict[str, bytes]()) for name in students}
+        cells = _saved(_cells(book, assignment))
     for student in students:
-        with contextlib.suppress(OSError):
-            _copy(autograded_folder(nbgrader.coursedir, student, assignment), place / "autograded" / student)
-    return place
+        folder = autograded_folder(nbgrader.coursedir, student, assignment)
+        for path in (*map(Path, notebooks_in(str(folder))), folder / TIMESTAMP, folder / SECRET):
+            with contextlib.suppress(SubmissionError):  # not there, or not a plain file
+                rows[student][1][path.name] = read_bytes(path, MAX_BYTES, "")
+    return Store(Path(nbgrader.coursedir.root)).save(assignment, rows | {EVERYBODY: (cells, {})})
 
 
 @contextlib.contextmanager
 def undoable(nbgrader: Any, students: Sequence[str], is_needed: Callable[[], bool]) -> Iterator[None]:
     """Save these students before the block runs, and remove the copy afterwards if it is not needed."""
-    place = save(nbgrader, nbgrader.coursedir.assignment_id, students) if students else None
+    assignment = nbgrader.coursedir.assignment_id
+    number = save(nbgrader, assignment, students) if students else 0
     try:
         yield
     finally:
-        if place and not is_needed():
-            remove_tree(place)
+        if number and not is_needed():
+            Store(Path(nbgrader.coursedir.root)).drop(number)
 
 
 def undo(nbgrader: Any, assignment: str) -> list[str]:
@@ -87,83 +78,57 @@ def undo(nbgrader: Any, assignment: str) -> list[str]:
 
     Raises `AutograderError` if there is nothing to undo, or not all of it can be.
     """
-    saved = sorted((Path(nbgrader.coursedir.root) / FOLDER / assignment).glob("*/gradebook.json"))
-    if not saved:
+    store = Store(Path(nbgrader.coursedir.root))
+    number, saved = store.saved(assignment)
+    if not number:
         raise AutograderError(f"there is no regrade of {assignment} to undo")
-    place = saved[-1].parent
-    rows = _read(place)
+    cells, _ = saved.pop(EVERYBODY)
     with Gradebook(nbgrader.coursedir.db_url, nbgrader.coursedir.course_id) as book:
-        _restore(_cells(book, assignment), rows.cells)
-        present = [student for student in rows.students if _restored(book, assignment, student, rows)]
+        _restore(_cells(book, assignment), cells)
+        present = [student for student in saved if _restored(book, assignment, student, saved[student][0])]
         book.db.commit()
     problems = []
     for student in present:
         try:
-            _restore_folder(nbgrader, assignment, student, place)
+            _restore_folder(nbgrader, assignment, student, saved[student][1])
         except OSError as error:
             problems.append(f"{shown_name(student)} ({in_words(error) or error})")
     if problems:
         raise AutograderError(
             f"the marks are restored, but not the folders in autograded/ of {', '.join(problems)}. Then run this again"
         )
-    remove_tree(place)
+    store.drop(number)
     return present
 
 
-def restore(nbgrader: Any, assignment: str, student: str, place: Path) -> None:
-    """Restore the marks of one student, and the autograded folder, which nbgrader removes if it cannot grade."""
+def restore(nbgrader: Any, assignment: str, student: str) -> None:
+    """Restore what was last saved of one student: nbgrader removes the autograded folder if it cannot grade."""
+    rows, files = Store(Path(nbgrader.coursedir.root)).saved(assignment)[1][student]
     with Gradebook(nbgrader.coursedir.db_url, nbgrader.coursedir.course_id) as book:
-        _restored(book, assignment, student, _read(place))
+        _restored(book, assignment, student, rows)
         book.db.commit()
-    _restore_folder(nbgrader, assignment, student, place)
+    _restore_folder(nbgrader, assignment, student, files)
 
 
-def forget(root: Path, student: str) -> bool:
-    """Remove a student's saved data from all regrades. Returns whether there was any."""
-    found = False
-    for file in sorted((root / FOLDER).glob("*/*/gradebook.json")):
-        place = file.parent
-        rows = _read(place)
-        if rows.students.pop(student, None) is not None:
-            found = True
-            remove_tree(place / "autograded" / student)  # first: if this is interrupted, the name is still there
-            _write(place, rows)
-    return found
-
-
-def _restored(book: Gradebook, assignment: str, student: str, rows: Saved) -> bool:
+def _restored(book: Gradebook, assignment: str, student: str, rows: SavedRows) -> bool:
     """Restore a student's rows. False if the gradebook has no such submission any more."""
     try:
         submission = book.find_submission(assignment, student)
     except MissingEntry:
         return False
-    _restore(_work(submission), rows.students[student])
+    _restore(_work(submission), rows)
     return True
 
 
-def _restore_folder(nbgrader: Any, assignment: str, student: str, place: Path) -> None:
+def _restore_folder(nbgrader: Any, assignment: str, student: str, files: Mapping[str, bytes]) -> None:
+    """Other files beside the notebook are as they were, since the same work was graded."""
     folder = autograded_folder(nbgrader.coursedir, student, assignment)
-    remove_tree(folder)
-    _copy(place / "autograded" / student, folder)
-
-
-def _read(place: Path) -> Saved:
-    """Raises `AutograderError` if the file is damaged."""
-    file = place / "gradebook.json"
-    try:
-        return msgspec.json.decode(file.read_bytes(), type=Saved)
-    except msgspec.MsgspecError as error:
-        reason = f"{file} is damaged ({error}). Remove {place}; what was saved there cannot be restored"
-        raise AutograderError(reason) from None
-
-
-def _write(place: Path, rows: Saved) -> None:
-    write_whole(place / "gradebook.json", msgspec.json.encode(rows).decode())
-
-
-def _copy(source: Path, target: Path) -> None:
-    if source.is_dir():
-        shutil.copytree(source, target, symlinks=True)
+    if os.path.islink(folder):
+        raise OSError(errno.ELOOP, "it is a link", str(folder))
+    put(files, folder, 0o644)
+    store = Store(Path(nbgrader.coursedir.root))
+    for path in notebooks_in(str(folder)):
+        store.set_digest(assignment, student, NOTEBOOK, digest_of(Path(path)))
 
 
 def _cells(book: Gradebook, assignment: str) -> Iterator[Any]:

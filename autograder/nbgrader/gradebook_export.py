@@ -19,9 +19,10 @@ from typing import Any
 from nbgrader.api import Gradebook
 from nbgrader.plugins import CsvExportPlugin, ExportPlugin
 
-from autograder.course.assignments import CHECK, Assignment, course_at
+from autograder.course.assignments import CHECK, course_at
 from autograder.discovery import submission_in
 from autograder.nbgrader.gradebook_rows import autograded_folder, comments_of, has_scores
+from autograder.nbgrader.history import Graded
 from autograder.reports.marks_file import as_csv, write
 from autograder.reports.roster import NOTHING
 from autograder.submission import why_unreadable
@@ -111,34 +112,27 @@ def grading_statuses(book: Gradebook, coursedir: Any) -> Iterator[GradingStatus]
     students = sorted(book.students, key=lambda student: str(student.id))
     for assignment in book.assignments:
         submissions = {submission.student_id: submission for submission in assignment.submissions}
-        max_score = assignment.max_score
+        max_score, own = assignment.max_score, ours.get(assignment.name)
+        graded = Graded(coursedir, own) if own else None
         for student in students:
             submission = submissions.get(student.id)
             autograded = autograded_folder(coursedir, student.id, assignment.name)
             if submission is not None and not has_scores(submission) and not os.path.lexists(autograded):
                 submission = None  # only an extension was granted
-            problem = _problem(coursedir, student.id, ours.get(assignment.name), submission is not None)
+            problem = _problem(coursedir, student.id, graded, submission is not None)
             yield GradingStatus(student, assignment.name, max_score, submission, problem)
 
 
-def _problem(coursedir: Any, student: str, assignment: Assignment | None, has_marks: bool) -> str:
-    if assignment is None:
+def _problem(coursedir: Any, student: str, graded: Graded | None, has_marks: bool) -> str:
+    if graded is None:
         return "" if has_marks else NOTHING
-    folder = Path(coursedir.format_path(coursedir.submitted_directory, student, assignment.name))
+    folder = Path(coursedir.format_path(coursedir.submitted_directory, student, graded.assignment.name))
     if not os.path.lexists(folder):
         return "" if has_marks else NOTHING
-    submission = submission_in(student, folder, assignment)
-    graded = autograded_folder(coursedir, student, assignment.name) / assignment.notebook.name
-    if has_marks and submission.problem is None and _is_newer(graded, submission.path):
+    submission = submission_in(student, folder, graded.assignment)
+    if has_marks and submission.problem is None and graded.is_graded(submission):
         return ""
     reason = submission.problem or why_unreadable(submission.path)
     if has_marks:
         return OLDER + (reason or NOT_YET)
     return f"could not be graded: {reason}" if reason else NOT_YET
-
-
-def _is_newer(path: Path, other: Path) -> bool:
-    try:
-        return path.stat().st_mtime >= other.lstat().st_mtime
-    except OSError:
-        return False

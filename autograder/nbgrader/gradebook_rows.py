@@ -30,6 +30,7 @@ from autograder.discovery import name_problem
 from autograder.nbgrader.files import notebooks_in
 from autograder.reports.roster import Person
 from autograder.reports.rubric import points as points_shown
+from autograder.reports.rubric import total
 from autograder.submission import Submission
 from autograder.task import Task, as_task
 
@@ -272,11 +273,6 @@ def class_list(coursedir: Any) -> set[str]:
         students = book.students
         named = any(student.first_name or student.last_name or student.email for student in students)
         return {student.id for student in students} if named else set()
-
-
-def total(score: float, penalty: float | None) -> float:
-    """The points that count: a notebook's score less the penalty for late work, and never below 0."""
-    return round(max(0.0, score - (penalty or 0.0)), 2)
 
 
 def messages_of_marks(coursedir: Any) -> dict[tuple[str, str], str]:

@@ -1,20 +1,18 @@
 """Each submission's outcome in a run, and the effect of a course change on marks in the gradebook.
 
-The autograded notebook stores what its marks were made of: digests of the submission and of each graded cell. If the
-submission is the same and a mark would differ because the course, or the kit, has changed, a person has to accept that.
+If the submission is the same and a mark would differ because the course, or the kit, has changed, a person has to
+accept that.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import traceback
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from nbgrader.converters.base import NbGraderException
 
 from autograder.course.assignments import Assignment, check_cell
@@ -25,15 +23,9 @@ from autograder.reports.rubric import by_reason, points
 from autograder.submission import grade_id, read_notebook
 from autograder.text import one_line, shown_name
 
-# Keys of what is stored with the marks: three digests, the automatic scores, and what withdrawn exercises had before.
-GRADED, SUBMISSION, CELLS, SCORES, SET_ASIDE = "graded", "submission", "cells", "scores", "set_aside"
-FILES = "files"  # the key of a digest of all files in the student's folder
 FAILED = "autograder_failed"  # the key of a result's metadata that holds the name of the first test that fails
 REPAIRED = "autograder_repaired"  # the key of a result's metadata that holds the line which repairs the code
-STORED = "autograder"  # the key of the autograded notebook's metadata that holds them
 SMALL = 1e-6  # points; scores have two digits
-
-SetAside = tuple[float | None, float | None]  # before a withdrawal: automatic score, extra credit
 
 
 @dataclass(frozen=True)
@@ -126,13 +118,13 @@ def report_failures(log: Any, assignment: str, outcomes: Sequence[SubmissionOutc
         raise NotAll(f"{len(failed) + len(held)} submissions are left")
 
 
-def cell_digests(assignment: Assignment, points: Mapping[str, float]) -> dict[str, list[object]]:
+def cell_digests(assignment: Assignment, points: Mapping[str, float]) -> dict[str, tuple[float, str]]:
     """For each graded cell its points, and a digest of the model answer if a person grades it.
 
     Tests have none, since their score shows whether they changed. points: the gradebook's, by grade_id
     """
     answers = assignment.written_answers
-    return {name: [points[name], _digest(answers.get(name, ""))] for name in assignment.graded_cells if name in points}
+    return {name: (points[name], _digest(answers.get(name, ""))) for name in assignment.graded_cells if name in points}
 
 
 def _digest(text: str) -> str:
@@ -144,27 +136,9 @@ def suite_digest(version: str, points: Mapping[str, float]) -> str:
     return _digest(version + repr(sorted(points.items())))
 
 
-def unchanged_cells(before: object, now: Mapping[str, list[object]]) -> set[str]:
+def unchanged_cells(before: Mapping[str, object], now: Mapping[str, object]) -> set[str]:
     """The cells whose points and question are the same."""
-    old = before if isinstance(before, dict) else {}
-    return {name for name, digest in now.items() if old.get(name) == digest}
-
-
-def stored_with_marks(notebook: Path) -> dict[str, Any]:
-    """The data an autograded notebook stores beside its marks; empty if it is missing or unfinished."""
-    try:
-        found = json.loads(notebook.read_text(encoding="utf-8"))["metadata"][STORED]
-    except (OSError, ValueError, KeyError, TypeError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def set_aside_in(notebook: Path) -> dict[str, SetAside]:
-    """What an autograded notebook stores of withdrawn exercises, by grade_id."""
-    try:
-        return msgspec.convert(stored_with_marks(notebook).get(SET_ASIDE, {}), dict[str, SetAside])
-    except msgspec.ValidationError:
-        return {}
+    return {name for name, digest in now.items() if before.get(name) == digest}
 
 
 def answers_in(notebook: Path, names: Collection[str]) -> dict[str, object]:
@@ -179,17 +153,6 @@ def answers_in(notebook: Path, names: Collection[str]) -> dict[str, object]:
 def answer_in(cell: Mapping[str, Any]) -> object:
     """A written answer: its text, and the names of its pictures with their data."""
     return "".join(cell["source"]), cell.get("attachments", {})
-
-
-def agrees(marks: CellMarks | None, stored: Mapping[str, Any]) -> bool:
-    """True if the gradebook has the automatic scores that are stored beside an autograded notebook.
-
-    It does not if it is new, or was restored from an older copy.
-    """
-    scores = stored.get(SCORES)
-    if not marks or not isinstance(scores, dict) or not scores:
-        return False
-    return all(name in marks and marks[name].auto == score for name, score in scores.items())
 
 
 def moves(before: CellMarks, report: Report) -> tuple[Move, ...]:

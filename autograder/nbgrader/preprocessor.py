@@ -16,13 +16,13 @@ from traitlets import Enum
 
 from autograder.course.assignments import CHECK, Assignment, check_cell
 from autograder.errors import MachineError
-from autograder.nbgrader import history
 from autograder.nbgrader.gradebook_rows import CourseCell
-from autograder.nbgrader.outcomes import FAILED, REPAIRED, SCORES, SET_ASIDE, STORED, SetAside, answer_in
+from autograder.nbgrader.outcomes import FAILED, REPAIRED, answer_in
 from autograder.nbgrader.sanitise import cleaned
 from autograder.nbgrader.totals import extra_credit
 from autograder.report import CellResult
 from autograder.reports import rubric
+from autograder.reports.store import MadeOf, SetAside
 from autograder.submission import NotebookFile, Submission, code_cells, grade_id
 from autograder.task import Marked, Task
 from autograder.text import shown_name
@@ -33,14 +33,13 @@ KEY = "autograder"  # of nbgrader's `resources`, through which a `GradingContext
 MAX_OUTPUT = 20_000  # characters that a cell printed
 
 
-@dataclass(frozen=True)
+@dataclass
 class GradingContext:
     """Data that the preprocessors need about the notebook they grade.
 
     cells: the gradebook's cells, by grade_id
-    task, marked: what the workers were given of this submission, and their result
-    metadata: goes into the autograded notebook: what was graded, and by which tests
-    digests: of hidden tests and submission, for the history
+    task, marked: what the workers were given of this submission, and their result; `Mark` may replace it
+    made: of what the marks are made; a preprocessor adds the scores
     unchanged: graded cells whose question is the same as when this submission was last graded
     left_empty: written questions that had no answer then, if all files of the student are the same
     set_aside: what cells of withdrawn exercises had before
@@ -54,8 +53,7 @@ class GradingContext:
     cells: Mapping[str, CourseCell]
     task: Task
     marked: Marked
-    metadata: Mapping[str, object]
-    digests: Mapping[str, str]
+    made: MadeOf
     unchanged: Collection[str]
     left_empty: Collection[str]
     set_aside: Mapping[str, SetAside]
@@ -88,7 +86,7 @@ class Mark(NbGraderPreprocessor):
         cells = code_cells(NotebookFile.of(nb.cells), assignment.locked_cells)
         task = context.task.of(cells)
         if task != context.task and not marked.report.reason:  # restoring cells has changed what is to run
-            marked = self._marked_now(task, assignment)
+            context.marked = marked = self._marked_now(task, assignment)
         if marked.report.reason:
             raise MachineError(marked.report.reason)
         for cell, result in zip(cells, marked.cells, strict=True):
@@ -103,8 +101,6 @@ class Mark(NbGraderPreprocessor):
                 failed = [test.name for test in exercise.tests if test.state != "passed"]
                 metadata |= {FAILED: failed[0]} if failed and exercise.started else {}
                 cell.outputs = [_output("execute_result", data=data, metadata=metadata, execution_count=None)]
-        nb.metadata[STORED] = dict(context.metadata)
-        history.store(assignment.root, context.submission, context.digests, marked.report)
         return nb, resources
 
     def _marked_now(self, task: Task, assignment: Assignment) -> Marked:
@@ -122,8 +118,6 @@ class SaveMarks(SaveAutoGrades):
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         """Write the marks of one notebook into the gradebook. Raises `MissingEntry` if it has no row for a cell."""
-        stored = nb.metadata[STORED]
-        self._set_aside, self._scores = stored.setdefault(SET_ASIDE, {}), stored.setdefault(SCORES, {})
         names = resources["nbgrader"]
         self.notebook_id, self.assignment_id, self.student_id = names["notebook"], names["assignment"], names["student"]
         with Gradebook(names["db_url"]) as self.gradebook:
@@ -148,10 +142,10 @@ class SaveMarks(SaveAutoGrades):
                 f"{shown_name(self.student_id)}, {self.assignment_id}: {name.removeprefix(CHECK)} has changed since a "
                 f"person gave {grade.manual_score:g} points; they count until somebody looks at it again"
             )
-        self._scores[name] = grade.auto_score
+        context.made.scores[name] = grade.auto_score
         grade.extra_credit = extra_credit(grade.manual_score, extra, context.cells[name].points or 0.0, withdrawn)
         if withdrawn:
-            self._set_aside[name] = [score, extra]
+            context.made.set_aside[name] = (score, extra)
         self.gradebook.db.commit()
 
 

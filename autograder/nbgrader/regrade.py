@@ -16,24 +16,24 @@ from nbgrader.api import Gradebook, MissingEntry
 
 from autograder.course.assignments import CHECK, WITHDRAWN, Assignment, Course, check_cell, withdrawn_as_text
 from autograder.discovery import submission_in
-from autograder.errors import AutograderError, CourseError, in_words
+from autograder.errors import AutograderError, CourseError
 from autograder.nbgrader import gradebook_backup, history, must
 from autograder.nbgrader.gradebook import grade_into_gradebook
 from autograder.nbgrader.gradebook_rows import (
     NO_MARK,
     CellMark,
     CellMarks,
-    autograded_folder,
     marks_now,
     penalty_in,
-    total,
 )
-from autograder.nbgrader.outcomes import SetAside, SubmissionOutcome
+from autograder.nbgrader.outcomes import SubmissionOutcome
 from autograder.nbgrader.totals import extra_credit, graded_points, penalty_of, take_over_points
+from autograder.reading import write_whole
 from autograder.report import Report
+from autograder.reports.rubric import total
+from autograder.reports.store import SetAside, Store
 from autograder.text import shown_name
 from autograder.worker.pool import OnWait, grade_many
-from autograder.worker.run_log import write_whole
 
 MarkChange = tuple[str, CellMark, CellMark]  # an exercise, its mark before and its mark after
 
@@ -122,14 +122,11 @@ def compare(
         found = [book.find_submission(assignment.name, student) for student in students]
         late = [(submission.total_seconds_late, penalty_in(submission)) for submission in found]
     reports = grade_many(submissions, course, jobs, sandbox, on_wait=on_wait, exercises=assignment.exercises)
-    compared = []
+    compared, known = [], Store(Path(coursedir.root)).entries(assignment.name)
     for student, report, (seconds, penalty) in zip(students, reports, late, strict=True):
-        notebook = autograded_folder(coursedir, student, assignment.name) / assignment.notebook.name
-        try:
-            set_aside = history.set_aside(Path(coursedir.root), student, assignment.name, notebook)
-            one = _comparison(student, before[student], report, assignment, set_aside)
-        except OSError as error:  # of this student's history
-            one = MarksComparison(student, before[student], before[student], in_words(error) or str(error))
+        entry = history.last(known.get(student, []), before[student])
+        set_aside = entry.made.set_aside if entry else {}
+        one = _comparison(student, before[student], report, assignment, set_aside)
         now, after = penalty, penalty
         with contextlib.suppress(CourseError):  # writing names those whom the plugin for late work hinders
             now, after = (penalty_of(nbgrader, student, _sum(each), seconds) for each in (one.before, one.after))
@@ -168,14 +165,14 @@ def write(
     settings: Mapping[str, object],
     on_wait: OnWait,
     on_graded: Callable[[SubmissionOutcome], None] = lambda outcome: None,
-) -> tuple[Path, list[str]]:
+) -> list[str]:
     """Save the marks, and grade into the gradebook again.
 
     settings: traits of `Autograde`
-    Returns the folder with the old marks, and the students who could not be graded.
+    Returns the students who could not be graded.
     """
     students = [each.student for each in compared if each.problem is None]
-    folder = gradebook_backup.save(nbgrader, assignment.name, students)
+    gradebook_backup.save(nbgrader, assignment.name, students)
     if any(each.moves_points for each in compared):
         must(nbgrader.generate_assignment(assignment.name), f"take over the points of {assignment.notebook}")
         take_over_points(nbgrader.coursedir, assignment)
@@ -184,8 +181,8 @@ def write(
     failed = [outcome.student for outcome in outcomes if outcome.reason and outcome.student in students]
     for student in failed:  # some fail when their marks are in the gradebook, such as by a plugin for late work
         with contextlib.suppress(OSError):  # of the folder in autograded/; that may be why grading failed
-            gradebook_backup.restore(nbgrader, assignment.name, student, folder)
-    return folder, failed
+            gradebook_backup.restore(nbgrader, assignment.name, student)
+    return failed
 
 
 def undo(nbgrader: Any, assignment: Assignment) -> list[str]:
@@ -193,7 +190,7 @@ def undo(nbgrader: Any, assignment: Assignment) -> list[str]:
     students = gradebook_backup.undo(nbgrader, assignment.name)
     for student in students:
         with contextlib.suppress(OSError):  # the marks are restored; a later entry will contain them
-            history.record(nbgrader.coursedir, assignment.name, student, "regrade undone", {})
+            history.record(nbgrader.coursedir, assignment.name, student, "regrade undone")
     return students
 
 

@@ -24,7 +24,8 @@ from nbgrader.preprocessors import AssignLatePenalties, GetGrades, NbGraderPrepr
 from autograder.course.assignments import CHECK, Assignment, course_at
 from autograder.course.content import settings_now
 from autograder.errors import CourseError
-from autograder.nbgrader.gradebook_rows import due_date, has_scores, total
+from autograder.nbgrader.gradebook_rows import due_date, has_scores
+from autograder.reports.rubric import total
 
 POINTS = "points of autograder"  # the key of nbgrader's `resources` with the course's points by grade_id
 HELP = "help of autograder"  # the key with what help the course allows

@@ -1,55 +1,60 @@
-"""How a mark came about: its history in a few lines, and what the tests say about the present submission."""
+"""How a mark came about: its history in a few lines, and what the tests said about the submission."""
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from nbgrader.api import Gradebook, MissingEntry
 
 from autograder.course.assignments import Assignment
 from autograder.errors import AutograderError
 from autograder.nbgrader import history
 from autograder.nbgrader.feedback_page import still_open
-from autograder.nbgrader.gradebook_rows import course_cells, points_of, task_with_points
-from autograder.nbgrader.history import Entry
+from autograder.nbgrader.gradebook_rows import course_cells, points_of
 from autograder.nbgrader.outcomes import SMALL, suite_digest
 from autograder.nbgrader.totals import assign_penalties
-from autograder.report import Report, report_of
+from autograder.report import Report
 from autograder.reports.rubric import points
-from autograder.submission import Submission, python_in
+from autograder.reports.store import Entry, Store
 from autograder.text import shown_name
-from autograder.worker.pool import open_pool
 
 EVENTS, EXERCISES = 4, 4  # lines of each that are shown
 
 
 def lines(assignment: Assignment, nbgrader: Any, student: str) -> tuple[list[str], bool]:
-    """At most ten lines about a mark, and False if grading again gives another mark.
+    """At most ten lines about a mark, and False if the gradebook has another mark than the stored report.
 
     Raises `AutograderError` if there is no history of the student, such as one that was forgotten.
     """
     coursedir, root = nbgrader.coursedir, Path(nbgrader.coursedir.root)
     assign_penalties(nbgrader, assignment)
-    if not history.entries(root, student, assignment.name):
+    if not (store := Store(root)).entries(assignment.name, student):
         raise AutograderError(f"there is no history of {shown_name(student)} in {assignment.name}")
-    history.record(coursedir, assignment.name, student, history.BY_HAND, {})  # what was entered in some other way
-    known = history.entries(root, student, assignment.name)
+    history.record(coursedir, assignment.name, student, history.BY_HAND)  # what was entered in some other way
+    known = store.entries(assignment.name, student)[student]
     now = known[-1]
     try:
         maximum = points_of(course_cells(coursedir, assignment))
     except MissingEntry:
         raise AutograderError(f"the gradebook has no {assignment.name}") from None
-    report, sentence, same = _report(assignment, maximum, root, student, now)
+    report = store.report(assignment.name, student, now.made)
+    other = [one.name for one in report.exercises if not _agrees(one.name, one.score, now)] if report else []
+    if report is None:
+        sentence = "No report was kept. autograder grade --gradebook --force makes one."
+    elif other:
+        sentence = f"The gradebook has other points for {', '.join(other)} than the report from then (kit {now.kit})."
+    elif now.made.suite != suite_digest(assignment.version, maximum):
+        sentence = f"The course has changed since; this is the report from then (kit {now.kit})."
+    else:
+        sentence = f"This is the report from then, by the same tests (kit {now.kit}): the same points."
     late = f", {points(now.penalty)} of them lost for being late" if now.penalty else ""
     most = sum(maximum.values())  # also of what nobody has graded yet
     head = f"{shown_name(student)}, {assignment.name}: {points(now.score)} of {points(most)} points{late}"
     head = "; ".join(filter(None, (head, _still_open(coursedir, assignment, student))))
-    return [head, *_events(known), *_exercises(now, report, assignment.written_answers), sentence], same
+    return [head, *_events(known), *_exercises(now, report, assignment.written_answers), sentence], not other
 
 
 def _still_open(coursedir: Any, assignment: Assignment, student: str) -> str:
@@ -94,34 +99,6 @@ def _exercises(now: Entry, report: Report | None, questions: Collection[str]) ->
             if place := result.first("place"):
                 reason += f"; right with line {place.lines[0]} as `{place.repaired}`"
         yield f"  {name}: {points(score)} of {points(most)}, {reason}"
-
-
-def _report(
-    assignment: Assignment, maximum: Mapping[str, float], root: Path, student: str, now: Entry
-) -> tuple[Report | None, str, bool]:
-    """The report on the present submission, a sentence about it, and False if its marks differ from the gradebook's.
-
-    The submission is graded again, unless the course has changed; then the report is the stored one.
-    maximum: the gradebook's points by grade_id
-    """
-    notebook, stored_report = history.stored_files(root, student, assignment.name, now.suite, now.submission)
-    if notebook.is_file() and now.suite == suite_digest(version := assignment.version, maximum):
-        submission = Submission(student, assignment.name, notebook, python=python_in(notebook.with_suffix("")))
-        task = task_with_points(submission, assignment, version, maximum)
-        with contextlib.closing(open_pool(root, 1, "auto")) as workers:
-            ((_, marked),) = workers.mark([task])
-        if marked.report.reason:
-            return None, f"It could not be graded again: {marked.report.reason}", False
-        other = [
-            exercise.name for exercise in marked.report.exercises if not _agrees(exercise.name, exercise.score, now)
-        ]
-        if other:
-            return marked.report, f"Graded again just now, with other points for {', '.join(other)}.", False
-        return marked.report, f"Graded again just now, by the same tests (kit {now.kit}): the same points.", True
-    if not stored_report.is_file():
-        return None, "The course has changed since, and no report was kept.", True
-    report = report_of(msgspec.json.decode(stored_report.read_bytes()))
-    return report, f"The course has changed since; this is the report from then (kit {now.kit}).", True
 
 
 def _agrees(name: str, score: float, now: Entry) -> bool:

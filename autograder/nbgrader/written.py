@@ -105,7 +105,7 @@ def enter(coursedir: Any, assignment: Assignment, decisions: Sequence[Decision])
         book.db.commit()
     for student in sorted(entered):
         with contextlib.suppress(OSError):  # the grade is entered; a later entry will contain it
-            history.record(coursedir, assignment.name, student, history.BY_HAND, {})
+            history.record(coursedir, assignment.name, student, history.BY_HAND)
     return len(decisions) - len(left), left
 
 

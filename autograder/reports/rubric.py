@@ -15,6 +15,11 @@ from autograder.reports.heatmap import beside, differing, drawn_arrays, heatmap,
 MARKS = {"passed": "✓ passed", "failed": "✗ not yet", "not known": "– not known"}
 
 
+def total(score: float, penalty: float | None) -> float:
+    """The points that count: a notebook's score less the penalty for late work, and never below 0."""
+    return round(max(0.0, score - (penalty or 0.0)), 2)
+
+
 def points(value: float) -> str:
     """Points without trailing zeros: 3, 2.5, 1.67."""
     return f"{value:.2f}".rstrip("0").rstrip(".")

@@ -25,11 +25,11 @@ from nbgrader.api import Gradebook
 from autograder.course.assignments import CHECK, Assignment
 from autograder.errors import SubmissionError
 from autograder.nbgrader.feedback_page import still_open
-from autograder.nbgrader.gradebook_rows import autograded_folder, comments_of, total
+from autograder.nbgrader.gradebook_rows import autograded_folder, comments_of
 from autograder.reading import parse_json, read_bytes
 from autograder.report import ExerciseResult, Report
 from autograder.reports import rubric
-from autograder.reports.rubric import points
+from autograder.reports.rubric import points, total
 from autograder.submission import grade_id
 from autograder.systems.bundle import add_kit_and_course, filled
 from autograder.systems.collecting import METADATA, Handed, Owner, can_be_a_folder

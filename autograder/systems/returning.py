@@ -17,9 +17,10 @@ from nbgrader.api import Gradebook
 from autograder.course.assignments import Assignment
 from autograder.errors import AutograderError
 from autograder.nbgrader.feedback_page import still_open
+from autograder.nbgrader.gradebook import old_pages, with_pages
 from autograder.nbgrader.gradebook_export import GradingStatus, grading_statuses
-from autograder.nbgrader.gradebook_rows import total
 from autograder.nbgrader.totals import assign_penalties
+from autograder.reports.rubric import total
 from autograder.systems import find_system
 from autograder.systems.collecting import GROUPS, Handed, collected_as
 from autograder.systems.system import Return, StudentMarks, System
@@ -54,6 +55,11 @@ def give_back(
     if marks_file is not None:
         notices += ours.write_marks(found, marks_file)
     if pages is not None:
+        old = len(old_pages(nbgrader.coursedir, assignment.name))
+        failed = with_pages(nbgrader, assignment.name, [])
+        missing += [f"{shown_name(one.student)} has no feedback page: {one.no_feedback}" for one in failed]
+        if count := old - len(failed):
+            notices.append(f"feedback pages that were missing or did not show the present marks, now made: {count}")
         pageless = ours.write_pages(found, pages)
         graded = {marks.student for marks in found.marks if marks.score is not None}  # of the others we have said why
         advice = "has no feedback page; autograder grade --gradebook --feedback"

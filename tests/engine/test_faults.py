@@ -19,6 +19,7 @@ import pytest
 
 from autograder.course.assignments import Course
 from autograder.errors import MachineError
+from autograder.reports.store import Store
 from cellcage import choose_backend
 from tests.helpers.classes import LOOP
 from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, WRONG, book_of, command, small_course, submit
@@ -72,35 +73,41 @@ def test_unreadable_submissions_are_listed_and_others_graded(root):
 
 @pytest.mark.catalogue
 def test_folders_of_another_user_cost_one_student(root):
-    """As after a first run in a container, or of a colleague: ann, bob, cy and eve are reported, dan is graded."""
+    """As after a first run in a container, or of a colleague: ann, cy and eve are reported, bob and dan are graded."""
     course = Course(root)
     for student in ("dan", "eve"):
         shutil.copytree(root / "submitted" / "ann", root / "submitted" / student)
     grade(root, "--gradebook", "--feedback")
     for student in ("ann", "bob", "cy", "dan", "eve"):
         submit(course, student, {EXERCISE: WRONG})
-    for place, mode in (("autograded/ann", 0o000), ("history/bob", 0o000), ("feedback/cy", 0o555)):
+    for place, mode in (("autograded/ann", 0o000), ("feedback/cy", 0o555)):
         close(root / place, mode)
     close(root / "submitted" / "eve", 0o444)  # its files can be listed, and not opened
     done, output = grade(root, "--gradebook", "--feedback")
     assert done.returncode == 1
     joined = output.replace(" ", "")  # long lines are wrapped
-    for student, place in (("ann", "autograded/ann"), ("bob", "history/bob"), ("cy", "feedback/cy")):
+    for student, place in (("ann", "autograded/ann"), ("cy", "feedback/cy")):
         assert re.search(rf"{student},{NAME}:[^/]*{root}/{place}\S*?:Permissiondenied;givethisuser", joined)
     assert f"eve, {NAME}: the folder eve cannot be read: Permission denied" in output
     with book_of(course) as book:
         marks = {one.student.id: one.score for one in book.assignment_submissions(NAME)}
-    assert [student for student in marks if marks[student] < 3] == ["cy", "dan"]
+    assert [student for student in marks if marks[student] < 3] == ["bob", "cy", "dan"]
     for words in (["submitted", "--json", "marks.json"], ["--gradebook", "--force"]):
         assert f"eve, {NAME}: the folder eve cannot" in grade(root, *words)[1]
 
 
-@pytest.mark.parametrize("name", ["submitted", ".autograder.lock"])
-def test_missing_permissions_end_the_run_with_the_remedy(root, name):
+RIGHTS, NOT_OPENED = "Permission denied; give this user permission", "cannot be used: unable to open database file"
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [("submitted", f": {RIGHTS}"), (".autograder.lock", f": {RIGHTS}"), ("marks.db", f" {NOT_OPENED}")],
+)
+def test_missing_permissions_end_the_run_with_the_remedy(root, name, reason):
     (root / name).touch()
     close(root / name)
     done, output = grade(root, "--gradebook")
-    assert f"{root}/{name}: Permission denied; give this user permission" in output
+    assert f"{root}/{name}{reason}" in output
     assert done.returncode == 2
 
 
@@ -195,8 +202,7 @@ def test_ctrl_c_ends_a_run_in_seconds_and_keeps_finished_marks(root, left_over):
     looping(root, [f"loop-{number}" for number in range(8)])  # after ann, bob and cy
     command = [sys.executable, "-m", "autograder", "grade", "submitted", "--json", "marks.json", "--jobs", "2"]
     running = subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    run_log = root / "marks.json.part"
-    while not run_log.is_file() or len(run_log.read_text().splitlines()) < 3:
+    while len(Store(root).unfinished()) < 3:
         assert running.poll() is None
         time.sleep(0.05)
     interrupted = time.monotonic()
@@ -207,7 +213,7 @@ def test_ctrl_c_ends_a_run_in_seconds_and_keeps_finished_marks(root, left_over):
     assert running.returncode not in (0, 2)
     time.sleep(1)
     assert left_over() == set()
-    assert len(run_log.read_text().splitlines()) >= 3
+    assert len(Store(root).unfinished()) >= 3
     assert re.search(r"interrupted: [3-9] of 11 were graded; the same command goes on there", output)
 
 

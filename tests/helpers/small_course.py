@@ -25,6 +25,7 @@ from autograder.course.assignments import CONFIG, Course
 from autograder.errors import EXPECTED
 from autograder.nbgrader import api, formgrader
 from autograder.nbgrader.gradebook import grade_into_gradebook
+from autograder.reports.store import Entry, Store
 from autograder.submission import grade_id
 
 NAME, NOTEBOOK, EXERCISE = "a1_first", "first.ipynb", "row_centred"
@@ -137,6 +138,11 @@ def graded(course: Course, feedback: bool = False, **settings):
 
 def book_of(course: Course) -> Gradebook:
     return Gradebook(f"sqlite:///{course.root}/gradebook.db")
+
+
+def entries(course: Course, student: str) -> list[Entry]:
+    """The history of a student's mark."""
+    return Store(course.root).entries(NAME, student).get(student, [])
 
 
 def grade_by_hand(course: Course, student: str, cell: str, score: float | None, waits: bool = False) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import shlex
+import sqlite3
+from contextlib import closing
 from datetime import datetime
 
 import pytest
 
-from autograder.nbgrader import history
+from autograder.reports.store import FILE
 from tests.helpers.small_course import (
     A_POINT_FOR_LATENESS,
     EXERCISE,
@@ -15,6 +17,7 @@ from tests.helpers.small_course import (
     WRITTEN,
     WRONG,
     book_of,
+    entries,
     grade_by_hand,
     grade_in_formgrader,
     reweigh,
@@ -28,9 +31,8 @@ GRADE = ("grade", "--gradebook", "--quiet")
 
 
 def history_of(course, student="ada"):
-    """Reason, score and note of each entry in the history."""
-    found = history.entries(course.root, student, NAME)
-    return [(one.reason, one.score, one.note) for one in found]
+    """Reason, score and note of each entry."""
+    return [(one.reason, one.score, one.note) for one in entries(course, student)]
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +49,12 @@ def test_every_change_of_a_mark_is_recorded_with_its_reason(course):
     output = said_by(course, *GRADE, "--force")  # nothing changes
     assert f"nobody is late: {NAME} has no due date; nbgrader db assignment add" in " ".join(output.split())
     assert history_of(course) == [("first grading", 0.3, "")]
+    time = course.root / "submitted" / "ada" / NAME / "timestamp.txt"
+    for text in ("2027-03-01 10:00 UTC", "2027-03-01 11:00 UTC", ""):
+        time.write_text(text) if text else time.unlink()
+        said_by(course, *GRADE)
+    time.with_name("notes.txt").write_text("Rows.")
+    said_by(course, *GRADE)
     submit(course, "ada", {EXERCISE: WRONG + "\n# again", WRITTEN: "Rows differ."})
     said_by(course, *GRADE)
     submit(course, "ada", {EXERCISE: WRONG + "\n# late", WRITTEN: "Rows differ."}, when="2027-03-03 12:00:00 UTC")
@@ -65,6 +73,10 @@ def test_every_change_of_a_mark_is_recorded_with_its_reason(course):
     said_by(course, "regrade", NAME, "--undo")
     assert history_of(course) == [
         ("first grading", 0.3, ""),
+        ("the time of handing in was added", 0.3, ""),
+        ("the time of handing in has moved", 0.3, ""),
+        ("the time of handing in has gone", 0.3, ""),
+        ("other files beside the notebook", 0.3, ""),
         ("another submission", 0.3, ""),
         ("another submission", 0.3, ""),
         ("late", 0, ""),
@@ -74,18 +86,34 @@ def test_every_change_of_a_mark_is_recorded_with_its_reason(course):
         ("regrade undone", 1.5, ""),
     ]
     assert [reason for reason, _, _ in history_of(course, "ben")][1] == "the course has changed"
-    kept = sorted((course.root / "history" / "ada" / NAME).glob("*.ipynb"))
+    with closing(sqlite3.connect(course.root / FILE)) as store:
+        kept = [bytes(notebook) for (notebook,) in store.execute("SELECT notebook FROM work WHERE student = 'ada'")]
     assert len(kept) == 3, "earlier submissions are kept"
-    assert any("# again" in path.read_text() for path in kept)
+    assert any(b"# again" in notebook for notebook in kept)
 
 
-def test_line_that_was_cut_off_costs_no_other_line(course):
-    """As after a full disk."""
-    path = course.root / "history" / "ada" / f"{NAME}.jsonl"
-    path.write_bytes(path.read_bytes()[:-12])
-    submit(course, "ada")
+def test_lost_or_damaged_store_costs_no_mark(course):
+    """Marks stay, and the next run begins the history again."""
+    store, book = course.root / FILE, course.root / "gradebook.db"
+    assert (store.stat().st_mode, store.stat().st_uid) == (book.stat().st_mode, book.stat().st_uid)
+    grade_by_hand(course, "ben", WRITTEN, 3.0)
+    with closing(sqlite3.connect(book)) as database:
+        before = database.execute("SELECT auto_score, manual_score, needs_manual_grade FROM grade").fetchall()
+    store.write_bytes(b"no database, and long enough to show it" * 30)
+    for words in (GRADE, ("why", "ada", NAME), ("forget", "ada")):
+        output = " ".join(said_by(course, *words, code=2).split())
+        assert f"{store} is damaged" in output and "No mark is lost, since the gradebook has them" in output
+    store.unlink()
+    reweigh(course)
+    output = said_by(course, *GRADE, code=1)
+    assert "ada 0.3 → 1.5" in output.replace(f", {NAME}: {EXERCISE}", ""), "no mark changes without a word"
+    assert f"{NAME}: marks.db did not know the marks of 2 students" in output
+    reweigh(course, "weight(4.5)", "weight(0.5)")
     said_by(course, *GRADE)
-    assert [score for _, score, _ in history_of(course)] == [3]
+    with closing(sqlite3.connect(book)) as database:
+        assert database.execute("SELECT auto_score, manual_score, needs_manual_grade FROM grade").fetchall() == before
+    assert history_of(course) == [("the history begins again", 0.3, "")]
+    assert "0 graded, 2 unchanged" in said_by(course, *GRADE)
     submit(course, "ada", {EXERCISE: f"{WRONG})"})
     said_by(course, *GRADE)
     output = said_by(course, "why", "ada", NAME)
@@ -115,13 +143,13 @@ def test_manual_grade_is_recorded(course, monkeypatch):
 
 
 @pytest.mark.catalogue
-def test_why_grades_again_unless_the_course_changed(course):
+def test_why_compares_with_the_stored_report(course):
     lines = said_by(course, "why", "ada", NAME).strip().splitlines()
     assert len(lines) <= 10
     assert lines[0] == f"ada, {NAME}: 0.3 of 7 points; so far, since {WRITTEN} is not graded yet"
     assert "first grading, 0.3 points" in lines[1]
     assert any(f"{EXERCISE}: 0.3 of 3" in line for line in lines)
-    assert "Graded again just now" in lines[-1] and "the same points" in lines[-1]
+    assert "by the same tests" in lines[-1] and "the same points" in lines[-1]
 
     submit(course, "eve", {EXERCISE: WRONG})
     said_by(course, *GRADE)
@@ -132,7 +160,7 @@ def test_why_grades_again_unless_the_course_changed(course):
     with book_of(course) as book:  # somebody edited the database
         book.find_grade(f"test-{EXERCISE}", "first", NAME, "ada").auto_score = 2.9
         book.db.commit()
-    assert "with other points for" in said_by(course, "why", "ada", NAME, code=1)
+    assert f"has other points for {EXERCISE} than the report" in said_by(course, "why", "ada", NAME, code=1)
     said_by(course, "why", "nobody", NAME, code=2)
     reweigh(course)
     assert "this is the report from then" in said_by(course, "why", "ben", NAME)
@@ -145,12 +173,11 @@ def test_forget_deletes_history_and_lists_remaining_data(course):
     assert "the history is deleted" in output
     assert "still there: submitted/ada" in output
     assert "nbgrader db student remove ada --force" in output
-    assert not list(course.root.glob("history/ada*"))
-    assert not list((course.root / ".regrades").rglob("ada"))
+    assert b'"student":"ada"' not in (course.root / FILE).read_bytes()
     assert history_of(course, "ben")
     assert "downloaded/ has" not in output
     assert "there is no history of ada" in said_by(course, "why", "ada", NAME, code=2)
-    assert not (course.root / "history" / "ada").exists(), "a question writes no history"
+    assert not history_of(course), "a question writes no history"
     with book_of(course) as book:
         book.add_student("it's $(id); a")
     output = said_by(course, "forget", "it's $(id); a")

@@ -14,7 +14,6 @@ from tests.helpers.small_course import (
     NOTEBOOK,
     WRONG,
     book_of,
-    command,
     graded,
     nbgrader,
     released,
@@ -182,8 +181,6 @@ OBSTACLES = {
     "autograded link": (f"autograded/{{}}/{NAME}", "link", LINK),
     "autograded file above": ("autograded/{}", "file", FILE),
     "feedback link": (f"feedback/{{}}/{NAME}", "link", LINK),
-    "history file": ("history/{}", "file", FILE),
-    "history folder": (f"history/{{}}/{NAME}.jsonl", "folder", "Is a directory"),
     "submitted file": (f"submitted/{{}}/{NAME}", "file", FILE),
 }
 
@@ -197,10 +194,8 @@ def put_in_the_way(path, kind):
         path.unlink()
     if kind == "link":
         path.symlink_to(place if place.exists() else path.parent)
-    elif kind == "file":
-        path.touch()
     else:
-        path.mkdir()
+        path.touch()
 
 
 @pytest.mark.slow
@@ -232,14 +227,11 @@ def test_folder_that_cannot_be_used_costs_one_student(course):
     assert_graded(course, "ada", "zoe")
     reweigh(course)
     output = said_by(course, "regrade", NAME, "--write")
-    assert "history file keeps the old marks: " in output
     assert "nbgrader could not grade autograded link; the old marks stay." in output
     output = said_by(course, "regrade", NAME, "--undo", code=2)
     assert "the marks are restored, but not the folders in autograded/ of autograded link (" in output
     (course.root / "autograded" / "autograded link" / NAME).unlink()
     said_by(course, "regrade", NAME, "--undo")
-    with pytest.raises(NotADirectoryError):  # which `main` puts into words
-        command(course, "why", "history file", NAME)
 
 
 def assert_graded(course, *students):

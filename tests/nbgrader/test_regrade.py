@@ -123,16 +123,6 @@ def test_regrade_is_shown_then_written_then_undone(graded):
     assert "+2.76 (+3, −0.24)" in said_by(graded, "regrade", NAME), "chloe's gain hides a loss"
 
 
-@pytest.mark.parametrize("words", [("forget", "ada"), ("regrade", NAME, "--undo")], ids=["forget", "undo"])
-def test_damaged_backup_is_reported(course, words):
-    file = course.root / ".regrades" / NAME / "2027-01-01" / "gradebook.json"
-    file.parent.mkdir(parents=True)
-    file.write_text("{")
-    output = " ".join(said_by(course, *words, code=2).split())
-    assert "gradebook.json is damaged" in output
-    assert "Remove" in output
-
-
 def test_submission_that_cannot_be_regraded_keeps_its_marks(graded):
     old = scores(graded, "ada")
     (graded.root / "submitted" / "ada" / NAME / NOTEBOOK).write_text("{")

@@ -7,13 +7,13 @@ import shutil
 import pytest
 
 from autograder.authoring.sample_class import model_answers
-from autograder.nbgrader import history
 from tests.helpers.small_course import (
     EXERCISE,
     NAME,
     WRITTEN,
     WRONG,
     book_of,
+    entries,
     grade_by_hand,
     nbgrader,
     said_by,
@@ -125,7 +125,7 @@ def test_marks_missing_in_the_gradebook_are_entered_again(course):
     nbgrader(course, "generate_assignment", NAME)
     assert "2 graded" in said_by(course, *GRADE)
     assert {key: auto for key, (auto, *_) in rows(course).items()} == {key: auto for key, (auto, *_) in newer.items()}
-    assert history.entries(course.root, ADA, NAME)[-1].reason == "the gradebook did not have these marks"
+    assert entries(course, ADA)[-1].reason == "the gradebook did not have these marks"
     assert "0 graded, 2 unchanged" in said_by(course, *GRADE)
 
 

@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from autograder.authoring.sample_class import model_answers
+from autograder.reports.store import Store
 from cellcage.outside import users
 from cellcage.protocol.ending import MACHINE_SHORT
 from tests.helpers.sandboxes import Marker
@@ -77,7 +78,7 @@ def test_run_stops_if_nothing_can_run_and_the_next_run_resumes(tmp_path):
     nbformat.write(notebook, path)
     words = ["submitted", "--json", "marks.json"]
     running = grade(course, *words, "--jobs", "1", wait=False)
-    while not any(path.stat().st_size for path in course.root.glob("*.part")):
+    while not Store(course.root).unfinished():
         assert running.poll() is None
         time.sleep(0.05)
     with killing(running.pid, is_notebook_process):
