@@ -1,4 +1,4 @@
-"""How wrong answers about attention may relate to right ones; `autograder.diagnosis.relations` has all others.
+"""How wrong answers about attention may relate to right ones; `autograder.explain.relations` has all others.
 
 Students have this file, too. It holds nothing of a solution.
 """

@@ -32,10 +32,10 @@ import numpy as np
 import pandas
 import psutil
 
-from autograder.diagnosis import relations
-from autograder.diagnosis.differences import ComparedCall
-from autograder.diagnosis.fingerprints import fingerprint_of
 from autograder.errors import SubmissionError
+from autograder.explain import relations
+from autograder.explain.differences import ComparedCall
+from autograder.explain.fingerprints import fingerprint_of
 from autograder.report import CellResult, Picture, Verdict
 from autograder.submission import code_cells, read_notebook
 from autograder.testing.callback_cost import is_small

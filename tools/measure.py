@@ -142,8 +142,8 @@ def floor_here() -> None:
     import numpy as np
     import torch
 
-    from autograder.judge.judging import judge
-    from autograder.judge.material import material_of
+    from autograder.explain.explaining import judge
+    from autograder.explain.material import material_of
     from autograder.testing.local import Here
 
     torch.set_num_threads(1)

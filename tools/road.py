@@ -31,10 +31,10 @@ from unittest import mock
 import typer
 
 from attention_course import check
+from autograder import judge_process as process
 from autograder.authoring.sample_class import fill, hand_in, model_answers
 from autograder.cli import main as command_line
 from autograder.course.assignments import Course
-from autograder.judge import process
 from autograder.worker import worker
 from cellcage import ForkServer, Limits, Process, clock
 from tools.features import PARTS, ROOT, counted, trees

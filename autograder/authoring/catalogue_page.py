@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course.assignments import Assignment, Course, Exercise
-from autograder.diagnosis import fingerprints, visible_fingerprints
-from autograder.diagnosis.hypotheses import Hypotheses
+from autograder.explain import fingerprints, visible_fingerprints
+from autograder.explain.explaining import judge
+from autograder.explain.hypotheses import Hypotheses
+from autograder.explain.material import Material, material_of
 from autograder.judge.attempt import attempt
-from autograder.judge.judging import judge
-from autograder.judge.material import Material, material_of
 from autograder.report import ExerciseResult, Finding
 from autograder.testing.callbacks import parameter_names
 from autograder.testing.catalogue import Mistake, read_catalogue
@@ -26,7 +26,7 @@ from autograder.testing.suite import Suite
 from cellcage.notebook_calls import read
 from cellcage.protocol.calls import Answer
 
-ANSWERED_BY = ("diagnosis", "judge", "testing", "calling", "protocol", "values")  # folders on which answers depend
+ANSWERED_BY = ("explain", "judge", "testing", "calling", "protocol", "values")  # folders on which answers depend
 MistakeRow = tuple[Assignment, Mistake, ExerciseResult]
 HEAD_FILE = "catalogue_head.md"  # in the course's folder, replaces this text above the tables
 HEAD = """\

@@ -29,11 +29,10 @@ from autograder.authoring.releasable import can_be_released
 from autograder.course.assignments import Assignment, Course, Exercise
 from autograder.course.content import COURSE, settings_of
 from autograder.course.time_limit import TimeIsUp, in_time
-from autograder.diagnosis import fingerprints, visible_fingerprints
 from autograder.errors import CourseError, MachineError
-from autograder.judge.explaining import ABOVE
-from autograder.judge.judging import judge
-from autograder.judge.material import Material
+from autograder.explain import fingerprints, visible_fingerprints
+from autograder.explain.explaining import ABOVE, judge
+from autograder.explain.material import Material, example_in
 from autograder.judge.rules import GRADING
 from autograder.report import ExerciseResult, Report
 from autograder.reports.heatmap import beside, differing, drawn_arrays
@@ -42,7 +41,6 @@ from autograder.task import Task
 from autograder.testing.call_text import as_written
 from autograder.testing.callbacks import parameter_names
 from autograder.testing.catalogue import Mistake, read_catalogue
-from autograder.testing.example import example_in
 from autograder.testing.expect import Mismatch
 from autograder.testing.functions import Functions
 from autograder.testing.local import COURSE_SECONDS, Here, answering

@@ -10,8 +10,8 @@ from autograder.authoring.catalogue_page import result_of
 from autograder.authoring.problems import Problem
 from autograder.course.assignments import Assignment
 from autograder.course.content import Visible
-from autograder.diagnosis import visible_fingerprints
-from autograder.judge.material import Material
+from autograder.explain import visible_fingerprints
+from autograder.explain.material import Material
 from autograder.judge.rules import GRADING
 from autograder.reading import read_toml
 from autograder.student.check import judged

@@ -231,7 +231,7 @@ def _place(exercise: Path) -> int:
 
 
 def course_relations(course: Path) -> tuple[Any, ...]:
-    """What the course adds to `autograder.diagnosis.relations`: `RELATIONS` of its `relations.py`, if there is one.
+    """What the course adds to `autograder.explain.relations`: `RELATIONS` of its `relations.py`, if there is one.
 
     Students get this file, too. Raises `CourseError` if it defines no `RELATIONS`.
     """

@@ -1,1 +1,1 @@
-"""Judging one submission: its notebook, each exercise's attempts, and the result."""
+"""Marking one submission: its notebook, each exercise's attempts, and the rules."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
 
 from msgspec import structs
 
 from autograder.course.assignments import Exercise
-from autograder.judge.material import Material
 from autograder.judge.notebook import JudgedNotebook
+from autograder.judge.rules import CHECK
 from autograder.judge.rules.rule import (
     Asking,
     Attempt,
@@ -32,9 +32,9 @@ from autograder.testing.call_text import ParameterNames, as_written
 from autograder.testing.callbacks import Questions
 from autograder.testing.functions import AnsweredCall, Answering, Functions, as_exception
 from autograder.testing.local import Here
-from autograder.testing.plan import CallPlace
+from autograder.testing.plan import CallPlace, Plan
 from autograder.testing.redaction import hidden, without_words
-from autograder.testing.suite import Outcome, Test
+from autograder.testing.suite import Outcome, Suite, Test
 from cellcage.notebook_calls import Unread, read
 from cellcage.protocol.calls import Answer, Call, Failure, Gives, Kind, NoAnswer, Reply
 
@@ -48,8 +48,27 @@ class Beginning(Protocol):
         """Begin the calls of an exercise."""
 
 
+@dataclass(frozen=True)
+class Tests:
+    """The tests of an assignment, and what they are run with.
+
+    suite: hidden or visible tests
+    reference: the solution's names, empty if there is no solution here
+    rules: judge the answers
+    prerequisites: names from an earlier assignment, which are not judged here
+    ready_made: for each exercise, the functions that it must not call
+    """
+
+    suite: Suite
+    reference: Mapping[str, Any] = field(default_factory=dict)
+    plan: Plan = field(default_factory=Plan)
+    rules: Sequence[type[Rule]] = CHECK
+    prerequisites: tuple[str, ...] = ()
+    ready_made: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
 def attempt(
-    material: Material,
+    material: Tests,
     names: Beginning,
     which: Exercise,
     parameter_names: ParameterNames,
@@ -80,7 +99,7 @@ def attempt(
 
 
 def _run(
-    material: Material,
+    material: Tests,
     test: Test,
     setting: Setting,
     asking: Asking,

@@ -5,17 +5,13 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from autograder.course.assignments import Exercise
-from autograder.judge.attempt import JudgedNames, attempt
-from autograder.judge.explaining import Explaining, Judged, explain
-from autograder.judge.material import Material
+from autograder.judge.attempt import JudgedNames, Tests, attempt
 from autograder.judge.notebook import JudgedNotebook
-from autograder.judge.picture import drawing
 from autograder.judge.rules.rule import Attempt, ask_one, ask_together, is_too_slow
-from autograder.report import ExerciseResult
 from autograder.testing.call_text import ParameterNames
 from autograder.testing.callbacks import Questions, parameter_names
 from autograder.testing.cell_errors import defines
@@ -24,15 +20,22 @@ from cellcage.notebook_calls import read
 from cellcage.protocol.calls import Call
 
 
-def judge(
-    material: Material, names: JudgedNames, exercises: Sequence[Exercise], signatures: Mapping[str, Any] | None = None
-) -> tuple[ExerciseResult, ...]:
-    """Mark `exercises` and explain the marks, without a time limit. See `mark`."""
-    return explain(material, mark(material, names, exercises, signatures), Explaining(), drawing(material, names))
+@dataclass(frozen=True)
+class Judged:
+    """An exercise, and the attempt that counts: its mark is fixed.
+
+    place: None if it was made in the notebook's final state, else the number of cells that had run
+    final: the attempt in the final state, if it was not that
+    """
+
+    exercise: Exercise
+    best: Attempt
+    place: int | None = None
+    final: Attempt | None = None
 
 
 def mark(
-    material: Material, names: JudgedNames, exercises: Sequence[Exercise], signatures: Mapping[str, Any] | None = None
+    material: Tests, names: JudgedNames, exercises: Sequence[Exercise], signatures: Mapping[str, Any] | None = None
 ) -> list[Judged]:
     """Mark `exercises` in order, by the answers of `names`.
 
@@ -57,7 +60,7 @@ def mark(
 class _Marking:
     """Attempts at a submission's exercises. A place is a state of the notebook: before its cell of that number."""
 
-    def __init__(self, material: Material, names: JudgedNames, signatures: Mapping[str, Any] | None) -> None:
+    def __init__(self, material: Tests, names: JudgedNames, signatures: Mapping[str, Any] | None) -> None:
         self._material, self._names = material, names
         known = material.reference if signatures is None else signatures
         self._parameters: ParameterNames = functools.partial(parameter_names, known)

@@ -13,18 +13,17 @@ from typing import Any
 
 from autograder.course.assignments import Exercise
 from autograder.course.content import Visible, course_relations, ready_made, visible_around
-from autograder.diagnosis import visible_fingerprints
 from autograder.errors import MachineError
+from autograder.explain import visible_fingerprints
+from autograder.explain.explaining import judge
+from autograder.explain.material import Material, example_in
 from autograder.judge.attempt import JudgedNames
-from autograder.judge.judging import judge
-from autograder.judge.material import Material
 from autograder.report import ExerciseResult
 from autograder.reports.rubric import name_of
 from autograder.student import own_lines, waiting
 from autograder.student.check_result import CheckResult, Progress, listing, passed
 from autograder.student.kernel import InKernel, exercises_below, why_not_run
 from autograder.student.progress import remember
-from autograder.testing.example import example_in
 from autograder.testing.suite import Suite
 
 # Exercises that pass their check. The set lives as long as the kernel.

@@ -12,11 +12,11 @@ from pathlib import Path
 from msgspec import structs
 
 from autograder.course.content import Visible, visible_around
+from autograder.explain.material import example_in
 from autograder.report import WENT_IN, ExerciseResult, TestMessage, TestResult
 from autograder.reports import rubric
 from autograder.reports.heatmap import Heatmap, beside, differing, drawn_arrays, in_words, side_by_side
 from autograder.reports.rubric import block, paragraph, with_code
-from autograder.testing.example import example_in
 from autograder.text import printable_lines
 
 BAR = 24  # characters

@@ -23,9 +23,9 @@ from zlib import crc32
 from msgspec import structs
 
 from autograder.course.assignments import Exercise
-from autograder.diagnosis.repair.cell import Change, Edit, ParsedCell, is_stored, number
+from autograder.explain.material import Material
+from autograder.explain.repair.cell import Change, Edit, ParsedCell, is_stored, number
 from autograder.judge.attempt import JudgedNames, attempt
-from autograder.judge.material import Material
 from autograder.reports.rubric import block, paragraph, with_code
 from autograder.student.explore import in_notebook
 from autograder.student.kernel import InKernel, source_of

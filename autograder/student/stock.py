@@ -12,8 +12,8 @@ import inspect
 from typing import Any
 
 from autograder.course.assignments import find_course
-from autograder.judge.judging import judge
-from autograder.judge.material import material_of
+from autograder.explain.explaining import judge
+from autograder.explain.material import material_of
 from autograder.report import ExerciseResult
 from autograder.reports import rubric
 from autograder.reports.rubric import name_of

@@ -11,7 +11,7 @@ from typing import Any
 class OfAnswer:
     """A relation that shows in each single answer.
 
-    find: gives the evidence in one sentence for a call that was compared (see `diagnosis.differences.ComparedCall`);
+    find: gives the evidence in one sentence for a call that was compared (see `explain.differences.ComparedCall`);
         empty if it does not hold
     """
 

@@ -28,7 +28,7 @@ from cellcage.errors import NoSandbox
 from cellcage.protocol import frames
 
 ENGINE = Path(__file__).resolve().parents[1]  # what judges import; out of student code's reach
-JUDGE = "autograder.judge.process:Judge"
+JUDGE = "autograder.judge_process:Judge"
 GRACE_SECONDS = 60.0  # for loading a suite, and for the judge's last work
 EXPLAIN_SECONDS = 240.0  # on the clock, for what comes after the marks; ten programs may want each core
 log = logging.getLogger("autograder")

@@ -12,10 +12,10 @@ import torch
 from autograder import check, heatmap
 from autograder.course import content
 from autograder.errors import MachineError
+from autograder.explain.material import example_in
 from autograder.png import letters
 from autograder.reports.heatmap import BELOW, DEEPEST, INK
 from autograder.student.check import CheckFailed, examine
-from autograder.testing.example import example_in
 from autograder.testing.suite import Suite
 from tests.helpers.in_process import ASSIGNMENTS, COURSE
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from autograder.authoring.sample_class import model_answers
-from autograder.judge.explaining import ABOVE
+from autograder.explain.explaining import ABOVE
 from cellcage.calling.lookups import names_used
 from tests.helpers.agreement import checked
 from tests.helpers.container_slips import AS_GOOD, FORMS, cell, slipped

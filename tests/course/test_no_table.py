@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from autograder.judge.judging import judge
+from autograder.explain.explaining import judge
 from tests.helpers.accepted import CASES
 from tests.helpers.in_process import COURSE, exercise_of, judged_alone, material
 from tests.helpers.wrong_code import wrong_code_of

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from attention_course.hidden.inputs import normal, tensor
-from autograder.judge.explaining import ABOVE
+from autograder.explain.explaining import ABOVE
 from autograder.testing import reproduce
 from cellcage.protocol.calls import Call
 from tests.helpers.in_process import COURSE, judged_alone

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 import torch
 
-from autograder.judge.judging import judge
-from autograder.judge.mentions import mentions
+from autograder.explain.explaining import judge
+from autograder.judge.rules.ready_made import mentions
 from autograder.student.check import examine
 from autograder.testing.functions import READY_MADE
 from autograder.testing.local import Here

@@ -10,11 +10,11 @@ import pytest
 
 from autograder.authoring.notebook_promises import not_shown, promises
 from autograder.course import content
+from autograder.explain.material import example_in
 from autograder.reports.heatmap import ROUNDED
 from autograder.student.check import examine
 from autograder.student.kernel import exercises_below, in_cells
 from autograder.testing.catalogue import read_catalogue
-from autograder.testing.example import example_in
 from tests.helpers.in_process import ASSIGNMENTS, COURSE
 from tests.helpers.selection import one_in
 

@@ -12,8 +12,8 @@ from autograder.authoring import catalogue_page, course_check
 from autograder.authoring.notebook_promises import promises
 from autograder.cli import signals
 from autograder.course.assignments import Course
-from autograder.diagnosis import visible_fingerprints
-from autograder.judge.material import Material
+from autograder.explain import visible_fingerprints
+from autograder.explain.material import Material
 from autograder.testing import local
 from autograder.testing.catalogue import read_catalogue
 from autograder.testing.suite import Suite

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from autograder.course.assignments import Exercise
-from autograder.judge.judging import judge
-from autograder.judge.material import Material
+from autograder.explain.explaining import judge
+from autograder.explain.material import Material
 from autograder.testing.local import Here
 from autograder.testing.suite import Suite
 from tests.courses.own import IMPORTS, course_of, exercise, graded, points_and_messages

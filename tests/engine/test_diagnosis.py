@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from autograder.diagnosis import fingerprints
-from autograder.diagnosis.hypotheses import Hypotheses
-from autograder.judge.judging import judge
-from autograder.judge.material import material_of
+from autograder.explain import fingerprints
+from autograder.explain.explaining import judge
+from autograder.explain.hypotheses import Hypotheses
+from autograder.explain.material import material_of
 from autograder.testing.catalogue import Catalogue, read_catalogue
 from autograder.testing.local import Here
 from tests.helpers.in_process import ASSIGNMENTS, COURSE, judged

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from autograder.judge import explaining
-from autograder.judge.explaining import Explaining
+from autograder.explain import explaining
+from autograder.explain.explaining import Explaining
 from tests.helpers.small_course import EXERCISE, command, graded, reports_of, small_course, submit
 
 # A relation that fails in the way that the student's answer selects.

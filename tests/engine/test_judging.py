@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from autograder.authoring.sample_class import mistake, model_answers
-from autograder.judge.judging import judge
+from autograder.explain.explaining import judge
 from tests.helpers.in_process import COURSE, material
 
 A1, A2, A3 = list(COURSE.assignments.values())[:3]

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from autograder.authoring.generated_files import sync
-from autograder.diagnosis.hypotheses import Hypotheses
-from autograder.diagnosis.naming import RULES, diagnose
+from autograder.explain.hypotheses import Hypotheses
+from autograder.explain.naming import RULES, diagnose
 from autograder.testing.catalogue import Catalogue, Mistake
 from autograder.testing.functions import AnsweredCall
 from autograder.testing.local import answering

@@ -12,8 +12,7 @@ import pytest
 
 from attention_course.hidden.inputs import normal
 from autograder.authoring.sample_class import model_answers
-from autograder.judge.explaining import ABOVE, SAME, shares
-from autograder.judge.judging import judge
+from autograder.explain.explaining import ABOVE, SAME, judge, shares
 from autograder.reports import rubric
 from autograder.student.check import examine
 from autograder.testing import reproduce

@@ -16,8 +16,8 @@ import torch
 from autograder.course.assignments import Exercise
 from autograder.course.content import Visible
 from autograder.errors import CourseError
-from autograder.judge.judging import judge
-from autograder.judge.material import Material
+from autograder.explain.explaining import judge
+from autograder.explain.material import Material
 from autograder.testing.functions import Functions
 from autograder.testing.local import Here, answering
 from autograder.testing.suite import Suite

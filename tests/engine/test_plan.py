@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from autograder.course.assignments import Exercise
-from autograder.judge.judging import judge
-from autograder.judge.material import Material
+from autograder.explain.explaining import judge
+from autograder.explain.material import Material
 from autograder.judge.rules import GRADING
 from autograder.testing.local import Here
 from autograder.testing.plan import record

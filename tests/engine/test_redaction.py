@@ -10,8 +10,8 @@ import pytest
 
 from autograder.authoring.sample_class import hand_in
 from autograder.course.assignments import Exercise
+from autograder.explain.material import Material
 from autograder.judge.attempt import attempt
-from autograder.judge.material import Material
 from autograder.judge.rules import GRADING
 from autograder.testing import expect
 from autograder.testing.local import Here

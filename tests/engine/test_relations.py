@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from autograder.course.content import course_relations
-from autograder.diagnosis.differences import ComparedCall
-from autograder.diagnosis.relations import relation_among
 from autograder.errors import CourseError
+from autograder.explain.differences import ComparedCall
+from autograder.explain.relations import relation_among
 from autograder.student.check import examine
 from autograder.testing.comparing import same_answer
 from autograder.testing.local import answering

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from autograder.authoring.sample_class import fill, model_answers
 from autograder.course.assignments import Course
-from autograder.diagnosis.repair.cell import ParsedCell
-from autograder.diagnosis.repair.edits import QUESTIONS, edits
+from autograder.explain.repair.cell import ParsedCell
+from autograder.explain.repair.edits import QUESTIONS, edits
 from autograder.report import Finding, Report
 from tests.helpers.in_process import COURSE
 from tests.helpers.sandboxes import Marker, Sandbox

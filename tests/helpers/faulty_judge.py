@@ -15,7 +15,7 @@ from unittest import mock
 
 import msgspec
 
-from autograder.judge import process
+from autograder import judge_process as process
 from autograder.messages import FromJudge
 from autograder.task import Task
 from cellcage.protocol import frames

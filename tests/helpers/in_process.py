@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from autograder.course.assignments import Assignment, Course, Exercise
-from autograder.judge.judging import judge
-from autograder.judge.material import Material, material_of
+from autograder.explain.explaining import judge
+from autograder.explain.material import Material, material_of
 from autograder.report import ExerciseResult
 from autograder.testing.catalogue import Mistake
 from autograder.testing.local import Here

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from autograder.course.assignments import Exercise
-from autograder.judge.judging import judge
-from autograder.judge.material import Material
+from autograder.explain.explaining import judge
+from autograder.explain.material import Material
 from autograder.judge.rules import GRADING
 from autograder.testing.comparing import same_value
 from autograder.testing.expect import kind_of

@@ -1,10 +1,17 @@
-"""Code that calls a ready-made function which it should implement earns nothing."""
+"""Code that calls a ready-made function which it should implement earns nothing.
+
+A mention costs no points; a person should look at it.
+"""
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from autograder.judge.rules.rule import Asking, Attempt, Rule, is_ready_made
+from autograder.report import Finding
+from autograder.testing.cell_errors import defines
 from autograder.testing.functions import READY_MADE
 from autograder.testing.student_errors import ReadyMade
 from cellcage.notebook_calls import read
@@ -25,3 +32,22 @@ class ReadyMadeFunctions(Rule):
             if isinstance(answer, Failure) and answer.text in self.setting.ready_made:
                 return replace(attempt, ready_made=ReadyMade(READY_MADE.format(name=answer.text)))
         return attempt
+
+
+def mentions(cells: Sequence[str], exercise: str, listed: Sequence[str]) -> list[Finding]:
+    """The listed functions that the cells which define `exercise` use as an attribute, or import by name."""
+    found = {name for source in cells if defines(exercise, source) for name in _used_by_name(source)}
+    names = dict.fromkeys(last for name in listed if (last := name.rpartition(".")[2]) in found)
+    return [Finding("mention", name) for name in names]
+
+
+def _used_by_name(source: str) -> Iterator[str]:
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # the cell has magics, or does not run
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            yield node.attr
+        elif isinstance(node, ast.ImportFrom):
+            yield from (alias.name for alias in node.names)

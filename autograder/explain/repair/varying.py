@@ -7,7 +7,7 @@ import builtins
 from collections.abc import Iterator
 from itertools import combinations, permutations
 
-from autograder.diagnosis.repair.cell import (
+from autograder.explain.repair.cell import (
     Change,
     Edit,
     NodePlace,

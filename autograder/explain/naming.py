@@ -17,9 +17,9 @@ from functools import cached_property
 
 import numpy as np
 
-from autograder.diagnosis.differences import USUAL, ComparedCall, of_form, takes_large_numbers
-from autograder.diagnosis.hypotheses import Hypotheses
-from autograder.diagnosis.relations import relation_among
+from autograder.explain.differences import USUAL, ComparedCall, of_form, takes_large_numbers
+from autograder.explain.hypotheses import Hypotheses
+from autograder.explain.relations import relation_among
 from autograder.report import Finding
 from autograder.testing.catalogue import Mistake
 from autograder.testing.comparing import arrays, same_answer, same_array, same_value

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from autograder.diagnosis import differences
-from autograder.diagnosis.differences import NOT_ALONE, ComparedCall
+from autograder.explain import differences
+from autograder.explain.differences import NOT_ALONE, ComparedCall
 from autograder.report import Finding
 from autograder.testing.comparing import arrays
 from autograder.testing.relation import OfAnswer

@@ -11,20 +11,24 @@ import signal
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from msgspec import structs
 
 from autograder.course.assignments import Exercise
-from autograder.diagnosis.naming import DROPOUT, NON_DETERMINISTIC, diagnose, say_little
-from autograder.diagnosis.relations import NAN, of_shown
-from autograder.diagnosis.visible_fingerprints import named
-from autograder.judge.material import Material
+from autograder.explain.material import Material
+from autograder.explain.naming import DROPOUT, NON_DETERMINISTIC, diagnose, say_little
+from autograder.explain.picture import drawing
+from autograder.explain.relations import NAN, of_shown
+from autograder.explain.visible_fingerprints import named
+from autograder.judge.attempt import JudgedNames
+from autograder.judge.judging import Judged, later_cell, mark
+from autograder.judge.notebook import JudgedNotebook
 from autograder.judge.rules.rule import Attempt
 from autograder.report import ExerciseResult, Finding, Picture, State, TestMessage, TestResult
+from autograder.testing import cell_errors
 from autograder.testing.comparing import digest
 from autograder.testing.expect import Mismatch
 from autograder.testing.student_errors import BY_HAND, Missing, NotStarted, Stopped
@@ -38,6 +42,7 @@ AGAIN_SECONDS = 0.1  # an interruption may be swallowed, for example by a destru
 MAX_ERROR = 200  # characters of an exception's text
 
 Made = TypeVar("Made")
+Finder = Callable[[Judged, ExerciseResult], Finding | None]  # the result: as far as it is known
 Words = Callable[[Sequence[Outcome], bool], Sequence[str | TestMessage]]
 ABOVE = "For the reason given above."
 NO_MESSAGE = "This test failed."  # where its own message could not be produced
@@ -105,20 +110,6 @@ def _in_words(error: Exception) -> str:
     return one_line(f"{type(error).__name__}: {error!s:.{MAX_ERROR}}, {Path(place.filename).name}, line {place.lineno}")
 
 
-@dataclass(frozen=True)
-class Judged:
-    """An exercise, and the attempt that counts: its mark is fixed.
-
-    place: None if it was made in the notebook's final state, else the number of cells that had run
-    final: the attempt in the final state, if it was not that
-    """
-
-    exercise: Exercise
-    best: Attempt
-    place: int | None = None
-    final: Attempt | None = None
-
-
 def bare(judged: Sequence[Judged]) -> tuple[ExerciseResult, ...]:
     """Only the marks, without any explanation."""
     return tuple(bare_result(one.exercise, one.best) for one in judged)
@@ -129,9 +120,32 @@ def explain(
     judged: Sequence[Judged],
     explaining: Explaining,
     draw: Callable[[Judged], Picture | None],
-) -> tuple[ExerciseResult, ...]:
+) -> list[ExerciseResult]:
     """The results with all explanations. draw: draws an exercise's picture, if it has one"""
-    return tuple(_explained(material, one, explaining, draw) for one in judged)
+    return [_explained(material, one, explaining, draw) for one in judged]
+
+
+def judge(
+    material: Material, names: JudgedNames, exercises: Sequence[Exercise], signatures: Mapping[str, Any] | None = None
+) -> tuple[ExerciseResult, ...]:
+    """Mark `exercises` and explain the marks, without a time limit. See `mark`."""
+    judged = mark(material, names, exercises, signatures)
+    return tuple(explain(material, judged, Explaining(), drawing(material, names)))
+
+
+def add(
+    results: Sequence[ExerciseResult], judged: Sequence[Judged], explaining: Explaining, what: str, find: Finder
+) -> list[ExerciseResult]:
+    """The results with what `find` finds in addition. what: that in words"""
+    return [_with_more(result, one, explaining, what, find) for result, one in zip(results, judged, strict=True)]
+
+
+def _with_more(
+    result: ExerciseResult, judged: Judged, explaining: Explaining, what: str, find: Finder
+) -> ExerciseResult:
+    explaining.begin()
+    found = explaining.attempt(what, lambda: find(judged, result), None)
+    return result.adding(*([found] if found else []), *explaining.failed)
 
 
 def _explained(
@@ -187,6 +201,30 @@ def _diagnose_visible(
     if len(pairs) < len(wrong) or not all(hasattr(value, "dtype") for pair in pairs for value in pair):
         return None
     return of_shown(pairs, material.relations)
+
+
+def cells_of(notebook: JudgedNotebook) -> Finder:
+    """Finds what the notebook's cells, rather than the exercise's code, have to do with its result."""
+
+    def find(judged: Judged, result: ExerciseResult) -> Finding | None:
+        name, words = result.name, ""
+        if not result.started:
+            words = cell_errors.of_names([name], notebook.cells, notebook.results).get(name, "")
+        elif judged.place is not None and judged.final is not None:
+            number = later_cell(notebook, judged)
+            uses = notebook.uses(name, ())
+            words = cell_errors.changed_later(name, uses, None if number is None else notebook.cells[number])
+        elif result.score < result.max_score:
+            messages = [test.message for test in result.tests]
+            cells = zip(notebook.cells, notebook.results, strict=True)
+            words = (
+                cell_errors.not_reached(messages, cells)
+                or cell_errors.debugger_left_in(messages, notebook.cells)
+                or cell_errors.defined_again(name, notebook.cells)
+            )
+        return Finding("cells", evidence=words) if words else None
+
+    return find
 
 
 def bare_result(exercise: Exercise, best: Attempt) -> ExerciseResult:

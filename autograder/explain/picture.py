@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from autograder.explain.material import Example, Material
 from autograder.judge.attempt import JudgedNames
-from autograder.judge.explaining import Judged
-from autograder.judge.material import Material
+from autograder.judge.judging import Judged
 from autograder.judge.rules.rule import ExerciseCalls, ask_one
 from autograder.report import Picture
 from autograder.testing.callbacks import Questions
-from autograder.testing.example import Example
 from autograder.testing.student_errors import Stopped
 from cellcage.notebook_calls import read
 from cellcage.protocol.calls import Call, Instance, Reply

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from autograder.diagnosis.fingerprints import arrays_in, as_compared, fingerprint_of, stamp
+from autograder.explain.fingerprints import arrays_in, as_compared, fingerprint_of, stamp
 from autograder.report import Finding
 from autograder.testing.tolerances import FINGERPRINT, OF_LARGE
 from cellcage.protocol.calls import Answer

@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from itertools import islice
 
 from autograder.course.assignments import Exercise
-from autograder.diagnosis.repair.cell import Edit, ParsedCell
-from autograder.diagnosis.repair.edits import ONLY_THE_LINE, QUESTIONS, edits, shortened
+from autograder.explain.material import Material
+from autograder.explain.repair.cell import Edit, ParsedCell
+from autograder.explain.repair.edits import ONLY_THE_LINE, QUESTIONS, edits, shortened
 from autograder.judge.attempt import attempt
-from autograder.judge.explaining import Judged
-from autograder.judge.material import Material
+from autograder.judge.judging import Judged
 from autograder.judge.notebook import JudgedNotebook
 from autograder.judge.rules.rule import Attempt
-from autograder.report import Finding
+from autograder.report import ExerciseResult, Finding
 from autograder.testing.callbacks import Questions
 from autograder.testing.cell_errors import defines
 from autograder.testing.comparing import same_answer
@@ -68,9 +68,12 @@ class Repairs:
         self._material, self._notebook = material, notebook
         self._left = SUBMISSION_SECONDS
 
-    def place(self, judged: Judged) -> Finding | None:
-        """Where an edit makes all of an exercise's tests pass; None if there is none, or it would reveal too much."""
-        if judged.best.full or judged.best.ready_made or not judged.best.started:
+    def place(self, judged: Judged, result: ExerciseResult) -> Finding | None:
+        """Where an edit makes all of an exercise's tests pass; None if there is none, or it would reveal too much.
+
+        A known mistake's name says more.
+        """
+        if result.first("known mistake") or judged.best.full or judged.best.ready_made or not judged.best.started:
             return None
         if judged.exercise.name in self._notebook.looping:  # most edits of it would have to be stopped, too
             return None

@@ -14,7 +14,7 @@ import os
 import socket
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -24,19 +24,17 @@ from msgspec import structs
 
 from autograder.course.assignments import Assignment, Course, Exercise
 from autograder.errors import CourseError, MachineError
+from autograder.explain.explaining import Explaining, add, bare, cells_of, explain
+from autograder.explain.material import Material, material_of
+from autograder.explain.picture import drawing
+from autograder.explain.repair.search import Repairs
 from autograder.judge.assert_cells import judge_assert_cells
-from autograder.judge.display_cells import DisplayCell, display_cells
-from autograder.judge.explaining import Explaining, Judged, bare, explain
-from autograder.judge.judging import later_cell, mark
-from autograder.judge.material import Material, material_of
-from autograder.judge.mentions import mentions
-from autograder.judge.notebook import JudgedNotebook
-from autograder.judge.picture import drawing
-from autograder.judge.repair import Repairs
+from autograder.judge.judging import mark
+from autograder.judge.notebook import DisplayCell, JudgedNotebook, display_cells
+from autograder.judge.rules.ready_made import mentions
 from autograder.messages import CourseSetting, FromJudge, Opened, Preparation
-from autograder.report import CellResult, ExerciseResult, Finding, Verdict
+from autograder.report import CellResult, ExerciseResult, Verdict
 from autograder.task import Task
-from autograder.testing import cell_errors
 from autograder.text import one_line
 from cellcage import Limits, Process
 from cellcage.child import Sandboxed, gather_pages, silence
@@ -107,53 +105,6 @@ def _readable(results: Sequence[CellResult]) -> Iterator[CellResult]:
         size = len(result.printed) + sum(len(text) for _, _, text in result.lines) + len(result.text)
         yield result if size <= left else structs.replace(result, printed=CUT, text="", lines=())
         left -= size
-
-
-def _explained(
-    material: Material, judged: Sequence[Judged], notebook: JudgedNotebook, explaining: Explaining
-) -> list[ExerciseResult]:
-    """The results with everything but the place of a mistake."""
-    explained = explain(material, judged, explaining, drawing(material, notebook))
-    return [
-        _with_more(result, explaining, "words on the notebook's cells", partial(_words_on_cells, result, one, notebook))
-        for result, one in zip(explained, judged, strict=True)
-    ]
-
-
-def _located(
-    results: Sequence[ExerciseResult], judged: Sequence[Judged], repairs: Repairs, explaining: Explaining
-) -> Iterator[ExerciseResult]:
-    """The results with the place where an edit makes all tests pass, if they name no known mistake."""
-    for result, one in zip(results, judged, strict=True):
-        named = result.first("known mistake")
-        yield result if named else _with_more(result, explaining, "where to look", partial(repairs.place, one))
-
-
-def _with_more(
-    result: ExerciseResult, explaining: Explaining, what: str, find: Callable[[], Finding | None]
-) -> ExerciseResult:
-    """The result with what `find` finds. what: that in words"""
-    explaining.begin()
-    found = explaining.attempt(what, find, None)
-    return result.adding(*([found] if found else []), *explaining.failed)
-
-
-def _words_on_cells(result: ExerciseResult, judged: Judged, notebook: JudgedNotebook) -> Finding | None:
-    name, words = result.name, ""
-    if not result.started:
-        words = cell_errors.of_names([name], notebook.cells, notebook.results).get(name, "")
-    elif judged.place is not None and judged.final is not None:
-        number = later_cell(notebook, judged)
-        uses = notebook.uses(name, ())
-        words = cell_errors.changed_later(name, uses, None if number is None else notebook.cells[number])
-    elif result.score < result.max_score:
-        messages, cells = [test.message for test in result.tests], zip(notebook.cells, notebook.results, strict=True)
-        words = (
-            cell_errors.not_reached(messages, cells)
-            or cell_errors.debugger_left_in(messages, notebook.cells)
-            or cell_errors.defined_again(name, notebook.cells)
-        )
-    return Finding("cells", evidence=words) if words else None
 
 
 class Judge:
@@ -229,10 +180,10 @@ class Judge:
                 raise notebook.machine_failed
             frames.send(sock, FromJudge(marks=as_verdict(bare(judged))))
             explaining = Explaining(limited=True)
-            explained = _explained(material, judged, notebook, explaining)
+            explained = explain(material, judged, explaining, drawing(material, notebook))
+            explained = add(explained, judged, explaining, "words on the notebook's cells", cells_of(notebook))
             frames.send(sock, FromJudge(marks=as_verdict(explained)))
-            repairs = Repairs(material, notebook)
-            located = list(_located(explained, judged, repairs, explaining))
+            located = add(explained, judged, explaining, "where to look", Repairs(material, notebook).place)
             if task.for_page:
                 explaining.attempt("what display cells show", notebook.show, None)
             return as_verdict(located)

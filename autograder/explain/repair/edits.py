@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Collection, Iterator
 
-from autograder.diagnosis.repair import varying
-from autograder.diagnosis.repair.cell import (
+from autograder.explain.repair import varying
+from autograder.explain.repair.cell import (
     Edit,
     NodePlace,
     ParsedCell,
