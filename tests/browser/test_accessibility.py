@@ -9,8 +9,11 @@ from datetime import datetime
 
 import nbformat
 import pytest
+from msgspec import structs
 
 from autograder.authoring.sample_class import mistake, model_answers
+from autograder.course import content
+from autograder.nbgrader import pages
 from tests.conftest import copy_course
 from tests.helpers.accessible import violations, violations_of
 from tests.helpers.browser import Tab
@@ -47,6 +50,14 @@ class Word(Exception):
 $ ?
 print("\\x1b[33myellow \\x1b[36mcyan \\x1b[37mwhite \\x1b[32mgreen \\x1b[31mred\\x1b[0m")
 '''.replace("{}", "words " * 30)
+# Right, in words of its own: the class report says that two students have it.
+OWN = """def scaled_dot_product_attention(Q, K, V, mask=None):
+    every_score = attention_scores(Q, K)
+    if mask is not None:
+        every_score = np.where(mask, every_score, -np.inf)
+    how_much = softmax(every_score, axis=-1)
+    mixed_values = np.matmul(how_much, V)
+    return mixed_values, how_much"""
 RAISES = "def softmax(x, axis=-1):\n    print('\\x1b[33myellow\\x1b[0m')\n    raise ValueError('no')\nsoftmax(1)"
 
 
@@ -56,14 +67,20 @@ def graded(tmp_path_factory, kept_workers):
     course = copy_course(tmp_path_factory.mktemp("accessible") / "course")
     with (course.root / "nbgrader_config.py").open("a") as config:
         config.write(A_POINT_FOR_LATENESS)
+    settings = structs.replace(content.settings_now(course.root), contact="https://example.edu/ask?about={exercise}")
     assignment = course.assignment(A1)
     with book_of(course) as book:
         book.update_or_create_assignment(A1, duedate=datetime(2027, 3, 1, 12))
-    right, more = model_answers(assignment), (CODE, CODE.partition("%")[0], "1 / 0")
+    right, more = (
+        model_answers(assignment) | {"scaled_dot_product_attention": OWN},
+        (CODE, CODE.partition("%")[0], "1 / 0"),
+    )
     wrong = right | mistake(assignment, "no-scaling", "attention_scores") | {"softmax": RAISES}
     early, late = "2027-03-01 11:00:00 UTC", "2027-03-02 11:00:00 UTC"
     handed_in = {"ada": (right, WORDS, more, early), "sam": (wrong, WORDS, more, late)}
-    class_with_pages(course, assignment, handed_in)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pages, "settings_now", lambda root: settings)
+        class_with_pages(course, assignment, handed_in)
     return course.root
 
 
@@ -78,14 +95,23 @@ def test_feedback_page_is_accessible(graded, chromium, student, view):
     page = graded / "feedback" / student / A1 / "scaled_dot_product.html"
     if student == "sam":
         text = page.read_text()
-        for shown in ('<li class="late-penalty">', "ansi-yellow", "<svg", 'type="checkbox"', "not graded yet"):
+        for shown in (
+            '<li class="late-penalty">',
+            "ansi-yellow",
+            "<svg",
+            'type="checkbox"',
+            "not graded yet",
+            "Something wrong?",
+        ):
             assert shown in text
     assert violations_of(chromium, page.as_uri(), view) == []
 
 
 @pytest.mark.parametrize(("name", "view"), [("class", "narrow"), ("written", "wide")])
 def test_class_report_and_written_answers_are_accessible(graded, chromium, name, view):
-    assert violations_of(chromium, (graded / f"{name}.html").as_uri(), view) == []
+    page = graded / f"{name}.html"
+    assert name != "class" or "equal apart from names" in page.read_text()
+    assert violations_of(chromium, page.as_uri(), view) == []
 
 
 OUTPUTS = """
