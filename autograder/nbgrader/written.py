@@ -65,7 +65,8 @@ def _text_cells(coursedir: Any, student: str, assignment: Assignment) -> dict[st
 def _answer(student: str, cell: NotebookCell, grade: Any, comment: Any) -> WrittenAnswer:
     text = (comment.manual_comment or "") if comment is not None else ""
     waits = bool(grade.needs_manual_grade)
-    return WrittenAnswer(student, cell.source, grade.manual_score, text, waits, bool(cell.attachments))
+    pasted = tuple(item for kinds in cell.attachments.values() for item in kinds.items())
+    return WrittenAnswer(student, cell.source, grade.manual_score, text, waits, pasted)
 
 
 def _question(

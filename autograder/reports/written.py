@@ -28,6 +28,7 @@ from autograder.text import printable
 TEMPLATES = Path(__file__).parent / "templates"
 MAX_TEXT = 20_000  # characters of an answer that are shown and compared; six sentences have 800
 CUT = "\n… (this answer goes on; formgrader shows all of it)"
+MAX_PICTURE = 2**20  # characters of a picture that is shown, as base64; a photograph of a telephone has more
 MAX_FILE = 20 * 2**20  # bytes of a file of decisions
 MANY = 400  # words: a longer answer is only grouped with equal ones, since comparing thousands of words takes time
 FEW = 8  # words: up to this length, similar answers have exactly the same words
@@ -41,7 +42,7 @@ class WrittenAnswer:
 
     score, comment: given by a person
     waits: a person must still grade it, perhaps again
-    pictures: it contains pasted pictures, which this page does not show
+    pictures: those pasted into it, each as base64 data by media type
     """
 
     student: str
@@ -49,7 +50,7 @@ class WrittenAnswer:
     score: float | None = None
     comment: str = ""
     waits: bool = True
-    pictures: bool = False
+    pictures: tuple[tuple[str, str], ...] = ()
 
     @property
     def digest(self) -> str:
@@ -124,7 +125,8 @@ def as_html(assignment: str, questions: Sequence[WrittenQuestion]) -> str:
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     found = [(question, grouped(question.answers)) for question in questions]
     page = environment.get_template("written.html")
-    return page.render(assignment=assignment, questions=found, script=script, digest=digest, points=points)
+    values = {"script": script, "digest": digest, "points": points, "most": MAX_PICTURE}
+    return page.render(assignment=assignment, questions=found, **values)
 
 
 # ---------------------------------------------------------------- answers that are alike

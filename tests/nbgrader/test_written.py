@@ -12,7 +12,7 @@ import pytest
 from autograder.authoring.notebook_checks import names_in_files
 from autograder.course.assignments import Course
 from autograder.nbgrader.pages import Page
-from autograder.reports.written import MAX_TEXT, WrittenAnswer, grouped
+from autograder.reports.written import MAX_PICTURE, MAX_TEXT, WrittenAnswer, grouped
 from tests.helpers.small_course import (
     NAME,
     NOTEBOOK,
@@ -100,6 +100,13 @@ def test_very_long_answers_are_grouped_quickly():
 # ---------------------------------------------------------------- the page and its decisions
 
 HOSTILE = "<img src=x onerror=\"document.title='taken'\"> </script><script>document.title='taken'</script> \u202eabc"
+DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+PICTURES = {
+    "small": {"image/png": DOT},
+    "large": {"image/jpeg": DOT + "A" * MAX_PICTURE},
+    "active": {"image/svg+xml": "PHN2Zy8+"},
+    "hostile": {"image/gif": "\" onerror=\"document.title='taken'"},
+}
 ANSWERS = {
     "ann": LONG,
     "bob": LONG.lower(),
@@ -115,6 +122,8 @@ def submit_answer(course, student, text):
     if text is not None:
         notebook = nbformat.read(path, as_version=4)
         notebook.cells[-1].source = text
+        if text == HOSTILE:
+            notebook.cells[-1].attachments = {f"{kind}.png": data for kind, data in PICTURES.items()}
         nbformat.write(notebook, path)
 
 
@@ -160,7 +169,10 @@ def test_one_click_grades_a_group_and_answers_can_be_separated(six, chromium):
     assert "Since each row has a mean of its own" in text
     assert not any(name in text.split() for name in ANSWERS)
     assert "<img src=x" in text
-    assert page.locator("article img, article script").count() == 0
+    assert page.locator("article script").count() == 0
+    assert "A large picture was pasted into it. Look at it in formgrader." in text
+    shown = page.locator("article img[alt='A picture in this answer']")
+    assert [one.evaluate("picture => picture.naturalWidth") for one in shown.all()] == [0, 1]
 
     group = page.locator("article", has_text="Each row").first
     group.locator(".wording", has_text="every row").locator(".apart").click()
