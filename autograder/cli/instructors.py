@@ -93,13 +93,19 @@ def report(
     if gradebook:
         from autograder.nbgrader import api
         from autograder.nbgrader.gradebook_rows import messages_of_marks
+        from autograder.nbgrader.outcomes import other_marks
         from autograder.nbgrader.totals import assign_penalties
 
         course = find_course()
         nbgrader = api(course.root)
         for assignment in course.assignments.values():
             assign_penalties(nbgrader, assignment)
-        notes = messages_of_marks(nbgrader.coursedir)
+        notes, other = messages_of_marks(nbgrader.coursedir), other_marks(nbgrader.coursedir, reports)
+        notes |= {key: "; ".join(filter(None, (notes.get(key), text))) for key, text in other.items()}
+        if who := ", ".join(sorted(f"{shown_name(student)} in {name}" for name, student in other)):
+            files = ", ".join(map(str, marks))
+            say(Console(), f"{files} does not have the gradebook's marks by tests: {who}.")
+            say(Console(), f"autograder grade submitted --json {marks[-1]} writes the present ones")
 
     formats: dict[Path | None, Callable[..., str]] = {csv: class_report.as_table, json_file: class_report.as_json}
     if html is not None:

@@ -17,7 +17,7 @@ from nbgrader.converters.base import NbGraderException
 
 from autograder.course.assignments import Assignment, check_cell
 from autograder.errors import EXPECTED, SubmissionError, in_words
-from autograder.nbgrader.gradebook_rows import NO_MARK, CellMarks
+from autograder.nbgrader.gradebook_rows import NO_MARK, CellMarks, marks_now
 from autograder.report import Report
 from autograder.reports.rubric import by_reason, points
 from autograder.submission import grade_id, read_notebook
@@ -163,3 +163,14 @@ def moves(before: CellMarks, report: Report) -> tuple[Move, ...]:
         if mark.auto is not None and mark.manual is None and abs(mark.auto - exercise.score) > SMALL:
             found.append(Move(exercise.name, mark.auto, exercise.score))
     return tuple(found)
+
+
+def other_marks(coursedir: Any, reports: Sequence[Report]) -> dict[tuple[str, str], str]:
+    """By (assignment, student): the marks by tests in the gradebook that a report does not have."""
+    found = {}
+    marks = {name: marks_now(coursedir, name) for name in {report.assignment for report in reports}}
+    for report in reports:
+        if other := moves(marks[report.assignment].get(report.student, {}), report):
+            words = ", ".join(f"{move.exercise} {points(move.before)}" for move in other)
+            found[report.assignment, report.student] = f"other points by tests in the gradebook: {words}"
+    return found

@@ -20,6 +20,7 @@ from tests.helpers.small_course import (
     WRITTEN,
     WRONG,
     book_of,
+    entries,
     grade_by_hand,
     nbgrader,
     reports_of,
@@ -224,6 +225,7 @@ def test_edit_that_nobody_remembers_keeps_the_marks(before, tmp_path):
     aside = Course(shutil.copytree(course.root, tmp_path / "aside"))
     said_by(aside, *GRADE, "--accept-changes")
     assert state(aside)[0]["sinead", f"test-{EXERCISE}"] == (0, None, False)
+    assert entries(aside, "sinead")[-1].reason == "another file of the same folder, the course has changed"
     (course.root / "submitted" / "sinead" / NAME / NOTEBOOK).unlink()
     said_by(course, *GRADE)
     assert state(course)[0] == right

@@ -61,7 +61,7 @@ def test_every_change_of_a_mark_is_recorded_with_its_reason(course):
     said_by(course, *GRADE)
     with book_of(course) as book:
         book.update_or_create_assignment(NAME, duedate=datetime(2027, 3, 1, 12))
-    said_by(course, *GRADE)
+    said_by(course, *GRADE, "--force")
     said_by(course, "extend", "ada", NAME, "--days", "3")
     said_by(course, "extend", "ada", NAME, "--days", "-1", code=2)
     reweigh(course)

@@ -87,7 +87,10 @@ def one_class(tmp_path_factory):
 
 
 def test_regrade_is_shown_then_written_then_undone(graded):
-    before = rows(graded)
+    before, report = rows(graded), ("report", "marks.json", "--html", "class.html", "--gradebook")
+    said_by(graded, "grade", "submitted/chloe", "--json", "marks.json")  # by the course as it has changed
+    output = said_by(graded, *report)
+    assert f"marks.json does not have the gradebook's marks by tests: chloe in {NAME}." in output
     page = graded.root / "autograded" / "chloe" / NAME / NOTEBOOK
     graded_before = page.read_bytes()
     old = {student: grades(graded, student) for student in ("ada", "chloe", "dmitri", "eve")}
@@ -110,9 +113,14 @@ def test_regrade_is_shown_then_written_then_undone(graded):
     assert new["ada"][WRITTEN][1::2] == (3, False)
     assert new["chloe"][WRITTEN] == old["chloe"][WRITTEN]
 
+    assert "marks.json does not" not in said_by(graded, *report)
+
     # manual grades entered after the regrade survive the undo
     grade_by_hand(graded, "chloe", WRITTEN, 2.0)
     said_by(graded, "regrade", NAME, "--undo")
+    output = said_by(graded, *report)
+    assert "autograder grade submitted --json marks.json writes the present ones" in " ".join(output.split())
+    assert f"other points by tests in the gradebook: {EXERCISE} 0.3" in (graded.root / "class.html").read_text()
     assert grades(graded, "chloe")[WRITTEN][1::2] == (2.0, False)
     grade_by_hand(graded, "chloe", WRITTEN, *old["chloe"][WRITTEN][1::2])
     assert rows(graded) == before
