@@ -16,6 +16,7 @@ from pathlib import Path
 
 from autograder.authoring.sample_class import fill, model_answers
 from autograder.course.assignments import Assignment, Course
+from autograder.report import ExerciseResult
 from autograder.submission import NotebookFile, code_cells
 from autograder.task import Task
 from autograder.worker.worker import Worker, one_worker
@@ -25,16 +26,20 @@ ROOT = Path(__file__).resolve().parents[1]
 SOURCES = ("author", "list", "slip", "walk")
 
 
-def outcome(worker: Worker, assignment: Assignment, wrong: WrongCode) -> dict[str, object]:
-    """The result of one wrong answer, as values for JSON."""
+def graded(worker: Worker, assignment: Assignment, wrong: WrongCode) -> ExerciseResult:
+    """The result of one wrong answer among model answers."""
     notebook = fill(assignment.released, model_answers(assignment) | {wrong.exercise: wrong.code})
     task = Task("wrong", assignment.name, assignment.version).of(
         code_cells(NotebookFile.of(notebook.cells), assignment.locked_cells)
     )
+    return next(one for one in worker.mark(task).report.exercises if one.name == wrong.exercise)
+
+
+def outcome(worker: Worker, assignment: Assignment, wrong: WrongCode) -> dict[str, object]:
+    """The result of one wrong answer, as values for JSON."""
     began = time.monotonic()
-    report = worker.mark(task).report
+    result = graded(worker, assignment, wrong)
     seconds = time.monotonic() - began
-    result = next(one for one in report.exercises if one.name == wrong.exercise)
     named, place = result.first("known mistake"), result.first("place")
     return {
         "answer": str(wrong),
@@ -78,7 +83,12 @@ def main(out: str, *names: str, every: int = 1) -> None:
     print(f"{seconds / max(1, counts.total()):.2f} s for each")
 
 
+def arguments(words: list[str]) -> tuple[list[str], int]:
+    """The words without `--every N`, and N."""
+    step = int(words.pop(words.index("--every") + 1)) if "--every" in words else 1
+    return [one for one in words if one != "--every"], step
+
+
 if __name__ == "__main__":
-    arguments = sys.argv[1:]
-    step = int(arguments.pop(arguments.index("--every") + 1)) if "--every" in arguments else 1
-    main(*[one for one in arguments if one != "--every"], every=step)
+    words, step = arguments(sys.argv[1:])
+    main(*words, every=step)
