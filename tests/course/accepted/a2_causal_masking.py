@@ -453,9 +453,10 @@ def causal_attention(Q, K, V, padding=None):
     return weights @ V, weights
 
 
-@accepted("a buffer of 5000 words, cut to the text")
+@accepted("a square buffer, cut to the text")
 def torch_masked_attention(query, key, value, mask=None):
-    allowed = torch.ones(5000, 5000, dtype=torch.bool)[: query.size(-2), : key.size(-2)]
+    longest = max(query.size(-2), key.size(-2))
+    allowed = torch.ones(longest, longest, dtype=torch.bool)[: query.size(-2), : key.size(-2)]
     allowed = allowed if mask is None else allowed & mask
     scores = torch.einsum("...ld,...sd->...ls", query, key) / math.sqrt(query.size(-1))
     weights = torch.softmax(scores.masked_fill(~allowed, -1e9), dim=-1) * allowed
