@@ -38,8 +38,7 @@ from autograder.explain.differences import ComparedCall
 from autograder.explain.fingerprints import fingerprint_of
 from autograder.report import CellResult, Picture, Verdict
 from autograder.submission import code_cells, read_notebook
-from autograder.testing.callback_cost import is_small
-from autograder.testing.callbacks import Questions
+from autograder.testing.callbacks import Questions, is_small
 from autograder.testing.cases import alike
 from autograder.testing.comparing import same_answer
 from autograder.testing.expect import kind_of

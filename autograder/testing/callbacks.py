@@ -10,24 +10,35 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import math
 import sys
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextvars import ContextVar
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 from msgspec.structs import replace
 
-from autograder.testing.callback_cost import HOLDS, data_in, is_small, items_in
 from cellcage.calling.perform import perform
-from cellcage.protocol.calls import Call, Failure, Gives, Kind, Proxy, Reply
+from cellcage.protocol.calls import Call, Failure, Gives, Instance, Kind, Proxy, Reply
 from cellcage.values.codec import Handle
-from cellcage.values.value import is_tensor
-from cellcage.values.value_type import comparable
+from cellcage.values.value import HOLDS, is_tensor, items_in
+from cellcage.values.value_type import comparable, leaves
 
 MAX_QUESTIONS = 1500  # in one call; an honest one asks a few, or once for each block of a long text
 MAX_SECONDS = 20.0  # of our time for all answers to a submission; an honest one takes a tenth of a second
+# The student chooses a question's sizes, we do the work. These limits are far above what a suite's calls lead to, and
+# still mean at most some 100 MiB and a second for the reference. Kind, axes and size are checked first.
+HARMLESS = (bool, Handle)
+MAX_SIZE = 5200  # of an axis or a number; tables of 4,096 or 5,000 entries are common, so suites ask for a little more
+MAX_AXES = 8
+MAX_ITEMS = 2**17
+MAX_TEXT = 100  # characters; the course's functions take none, PyTorch's may name a mode
+MAX_NUMBERS = 16
+MAX_RESULT = 36_000_000  # items of the largest thing that sizes and shapes together could make
+MAX_WEIGHTS = 2**26  # items of a module's weights, guessed from above: the product of its sizes, times the largest
 
 
 class Questions:
@@ -133,7 +144,7 @@ def refusing_text_as_code(values: Iterable[Any]) -> Iterator[None]:
     question's text is the student's choice, and the process that answers is the judge. What compiles text while it is
     imported fails as well. The question then has no answer, and the student's own code counts.
     """
-    if not any(map(_has_text, values)):
+    if not any(isinstance(leaf, str | bytes) and leaf for value in values for leaf in leaves(value)):
         yield
         return
     _watch_compile()
@@ -153,14 +164,6 @@ def _watch_compile() -> None:
             raise RuntimeError("a question's text may not become a program")
 
     sys.addaudithook(refuse)
-
-
-def _has_text(value: Any) -> bool:
-    if isinstance(value, HOLDS):
-        return any(map(_has_text, items_in(value)))
-    if comparable(value) is not None:
-        return any(map(_has_text, data_in(value)))
-    return isinstance(value, str | bytes) and bool(value)
 
 
 def passes_functions(call: Call) -> bool:
@@ -184,7 +187,7 @@ def _has_arrays(values: Iterable[Any]) -> bool:
         isinstance(value, np.ndarray | dict)
         or comparable(value) is not None
         or is_tensor(value)
-        or (isinstance(value, HOLDS) and (_has_arrays(value) or not all(isinstance(item, int) for item in value)))
+        or (isinstance(value, HOLDS) and not all(isinstance(item, int) for item in value))
         for value in values
     )
 
@@ -207,3 +210,92 @@ def parameter_names(names: Mapping[str, Any], name: str) -> list[str]:
 def _proxy(name: str, target: Any) -> Proxy:
     is_module = isinstance(target, type) and hasattr(target, "forward")
     return Proxy(name, is_module, tuple(signature_names(target.forward if is_module else target)))
+
+
+# ---------------------------------------------------------------- what a question costs
+
+
+def is_small(question: Call, items: int = MAX_ITEMS) -> bool:
+    """Whether the reference may be run on this: no array has more than `items`, and their product is small.
+
+    Numbers may be sizes, whatever their type, and axes of length one broadcast. So what counts is the product of all
+    numbers and, aligned from the right, of the longest axes. The longest counts twice, since scores have two of a kind.
+    One axis by itself, such as the positions of words, may belong to any axis of its length.
+    """
+    made = question.instance or Instance()
+    built = [*made.args, *made.kwargs.values()]
+    given = [*question.args, *question.kwargs.values()]
+    values = [*built, *given, *made.parameters.values(), *(question.seeds or ())]
+    if not all(_is_harmless(value, items) for value in values):
+        return False
+    weights, sizes = _sizes(built), _sizes(given)
+    if len(weights) + len(sizes) > MAX_NUMBERS or math.prod(weights) * max(weights, default=1) > MAX_WEIGHTS:
+        return False
+    shapes = [tuple(value.shape)[::-1] for value in values if hasattr(value, "shape")]
+    shapes += [_shape(value)[::-1] for value in values if isinstance(value, HOLDS) or comparable(value)]
+    axes = [max(lengths) for lengths in zip_longest(*(shape for shape in shapes if len(shape) > 1), fillvalue=1)]
+    alone = [shape for shape in shapes if len(shape) == 1 and shape[0] not in axes]
+    axes = [max(lengths) for lengths in zip_longest(axes, *alone, fillvalue=1)]
+    # The sizes that a module is built with make its weights, which are counted by their shapes. One of them may count
+    # once more, unless it is a width that the arguments have already.
+    times = math.prod(sizes) * max((size for size in weights if size not in axes), default=1)
+    result = times * math.prod(axes) * max(axes, default=1)
+    largest = max(math.prod(weights), math.prod(sizes), result)
+    return bool(largest <= MAX_RESULT * items // MAX_ITEMS)
+
+
+def _sizes(values: Iterable[Any]) -> list[int]:
+    """Every finite number among `values`, as the size that it might be."""
+    numbers = (number for value in values if (number := _number(value)) is not None)
+    return [max(1, math.ceil(abs(number))) for number in numbers if math.isfinite(number)]
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    """The shape that NumPy could give to nested lists: the longest on each level; the axes of other values."""
+    if (found := comparable(value)) is not None:
+        return found[0].axes(found[1])
+    if not isinstance(value, HOLDS):
+        return tuple(getattr(value, "shape", ()))
+    inner = [shape for item in items_in(value) if (shape := _shape(item))]
+    return (len(value), *(max(lengths) for lengths in zip_longest(*inner, fillvalue=1)))
+
+
+def _number(value: Any) -> float | None:
+    """A value that may serve as a size, such as an array or a tensor of one number; None if it cannot."""
+    if hasattr(value, "shape"):
+        if math.prod(value.shape) != 1 or (value.shape and not str(value.dtype).rpartition(".")[2].startswith("int")):
+            return None
+        return float(value.reshape(-1)[0])
+    return abs(value) if isinstance(value, complex) else value if _is_plain_number(value) else None
+
+
+def _is_plain_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_harmless(value: Any, items: int) -> bool:
+    """Whether it is of an expected kind, and by itself of an ordinary size."""
+    if isinstance(value, np.ndarray | np.generic) or is_tensor(value):
+        shape = tuple(value.shape)
+        if len(shape) > MAX_AXES or max(shape, default=1) > MAX_SIZE or math.prod(shape) > items:
+            return False
+        number = _number(value)
+        # One number with axes around it is a size, too, unless it is NaN or infinite.
+        return number is None or bool(shape and not math.isfinite(number)) or abs(number) <= MAX_SIZE
+    if comparable(value) is not None:
+        return all(n < items and _is_harmless_part(part, items) for n, part in enumerate(leaves(value)))
+    if isinstance(value, HOLDS):
+        return all(number < MAX_ITEMS and _is_harmless(item, items) for number, item in enumerate(items_in(value)))
+    if isinstance(value, str | bytes):
+        return len(value) <= MAX_TEXT
+    if value is None or isinstance(value, HARMLESS):
+        return True
+    number = _number(value)
+    return number is not None and abs(number) <= MAX_SIZE
+
+
+def _is_harmless_part(part: Any, items: int) -> bool:
+    """Whether a value's parts are harmless. Its numbers are data, not sizes, however large they are."""
+    if isinstance(part, np.ndarray):
+        return bool(part.size <= items)
+    return _is_plain_number(part) or _is_harmless(part, items)

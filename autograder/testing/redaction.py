@@ -16,9 +16,8 @@ from msgspec.structs import replace
 from cellcage.calling.perform import KINDS
 from cellcage.protocol.calls import Failure, Kind, Line, Reply
 from cellcage.values.tables.table import Table
-from cellcage.values.value import Generated, Other, Record
+from cellcage.values.value import Generated, Other, Record, changed
 
-DEPTH, LONGEST = 4, 160  # of a value in which names are looked for
 MAX_LINE = 160  # characters, as `answer_bytes` cuts it
 # Characters of a notebook's code that lines are looked up in; an honest one has some 30,000. A file may have 20 MB, in
 # ten million lines, and a table of those would take a gigabyte.
@@ -77,20 +76,16 @@ def _code(cells: tuple[str, ...]) -> _Code:
     return _Code(frozenset(functions), frozenset(lines))
 
 
-def _without_names(value: Any, depth: int = 0) -> Any:
+def _without_names(value: Any) -> Any:
     """The value without names of types and columns."""
-    if isinstance(value, Other):
-        return Other("object")
-    if isinstance(value, Table):
-        value.hides_names = True
-    elif isinstance(value, Generated):
-        value.kind = "iterator"
-    if depth == DEPTH or (isinstance(value, dict | list | tuple) and len(value) > LONGEST):
-        return value
-    if isinstance(value, Record):
-        return Record("object", {key: _without_names(item, depth + 1) for key, item in value.fields.items()})
-    if type(value) is dict:
-        return {key: _without_names(item, depth + 1) for key, item in value.items()}
-    if type(value) in (list, tuple):
-        return type(value)(_without_names(item, depth + 1) for item in value)
-    return value
+
+    def change(item: Any) -> Any:
+        if isinstance(item, Table):
+            item.hides_names = True
+        elif isinstance(item, Generated):
+            item.kind = "iterator"
+        if isinstance(item, Record):
+            return Record("object", {key: _without_names(field) for key, field in item.fields.items()})
+        return Other("object") if isinstance(item, Other) else item
+
+    return changed(value, change)

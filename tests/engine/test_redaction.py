@@ -18,7 +18,8 @@ from autograder.testing.local import Here
 from autograder.testing.plan import record
 from autograder.testing.redaction import HiddenText, hidden, without_words
 from autograder.testing.suite import Suite
-from cellcage.protocol.calls import Failure, Kind, Line
+from cellcage.protocol.calls import Failure, Kind, Line, Reply
+from cellcage.values.value import Other, Record
 from tests.helpers.in_process import COURSE
 from tests.helpers.releases import filled
 from tests.helpers.terminal import autograder
@@ -36,6 +37,11 @@ def test_after_the_reference_exceptions_keep_only_type_and_lines():
     assert without_words(RAISED, CELLS) == Failure(Kind.RAISED, "", "ValueError", LINES)
     assert without_words(Failure(Kind.RAISED, "", "Secret"), CELLS).error == "Exception"
     assert "secret" not in without_words(Failure(Kind.NO_PARAMETER, "secret 5", "secret"), CELLS).text
+
+
+def test_after_the_reference_names_of_types_are_left_out_wherever_they_are():
+    value = {"a": [([[[[Record("secret", {"x": Other("secret")})]]]],)] * 200}
+    assert "secret" not in repr(without_words(Reply(value), CELLS))
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+HOLDS = (list, tuple, set, frozenset, deque, dict)
 ATOMS = {bool, int, float, str, type(None)}
 MAX_GENERATED = 1000  # items of a generator that are read
 LARGEST = 1e300  # whole numbers beyond are compared exactly
@@ -177,6 +178,12 @@ def parts_of(value: Any) -> list[Any]:
     if isinstance(value, dict):
         return list(value.values())
     return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def items_in(value: Any) -> Iterator[Any]:
+    """The items of one of `HOLDS`: of a dict its keys, and then its values."""
+    yield from value
+    yield from value.values() if isinstance(value, dict) else ()
 
 
 def changed(value: Any, change: Callable[[Any], Any]) -> Any:

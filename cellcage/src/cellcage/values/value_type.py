@@ -14,14 +14,14 @@ from __future__ import annotations
 import contextlib
 import functools
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from typing import Any, ClassVar
 
 import numpy as np
 
-from cellcage.values.value import Generated, Other, changed, same
+from cellcage.values.value import HOLDS, Generated, Other, changed, items_in, same
 
 GROUP = "cellcage.values"
 
@@ -158,6 +158,17 @@ def comparable(value: Any) -> tuple[ValueType, Any] | None:
     """The same for values that are not compared as arrays."""
     found = described(value)
     return None if found is None or found[0].is_array else found
+
+
+def leaves(value: Any) -> Iterator[Any]:
+    """The arrays, numbers, texts and so on in a value: in containers, and in what a type's value is made of."""
+    if isinstance(value, HOLDS):
+        for item in items_in(value):
+            yield from leaves(item)
+    elif (found := comparable(value)) is not None:
+        yield from leaves(found[0].parts(found[1]))
+    else:
+        yield value
 
 
 def native(value: Any) -> Any:
