@@ -22,9 +22,8 @@ from autograder.explain.visible_fingerprints import VisibleNames
 from autograder.judge.attempt import Tests
 from autograder.judge.rules import GRADING
 from autograder.reading import read_toml
-from autograder.testing.catalogue import read_catalogue
+from autograder.testing.catalogue import OfAnswer, read_catalogue
 from autograder.testing.plan import record
-from autograder.testing.relation import OfAnswer
 from autograder.testing.suite import Suite
 
 SHARED = "shared_picture.toml"  # in the assignment's folder: values by name

@@ -21,11 +21,10 @@ from autograder.explain.differences import USUAL, ComparedCall, of_form, takes_l
 from autograder.explain.hypotheses import Hypotheses
 from autograder.explain.relations import relation_among
 from autograder.report import Finding
-from autograder.testing.catalogue import Mistake
+from autograder.testing.catalogue import Mistake, OfAnswer
 from autograder.testing.comparing import arrays, same_answer, same_array, same_value
 from autograder.testing.functions import AnsweredCall, has_chance
 from autograder.testing.plan import PlannedCall
-from autograder.testing.relation import OfAnswer
 from cellcage.protocol.calls import Answer, Failure, Kind, Reply
 from cellcage.values.value import parts_of
 

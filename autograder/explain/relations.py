@@ -18,8 +18,8 @@ import numpy as np
 from autograder.explain import differences
 from autograder.explain.differences import NOT_ALONE, ComparedCall
 from autograder.report import Finding
+from autograder.testing.catalogue import OfAnswer
 from autograder.testing.comparing import arrays
-from autograder.testing.relation import OfAnswer
 from autograder.testing.shape_errors import reworded
 from cellcage.protocol.calls import Answer, Call, Failure, NoAnswer, Reply, Why
 from cellcage.protocol.calls import Kind as FailureKind

@@ -1,4 +1,4 @@
-"""The catalogue of known mistakes: small wrong implementations with a name and a hint.
+"""The catalogue of known mistakes: small wrong implementations with a name and a hint. And a course's own relations.
 
 `mistakes.py` in an exercise's folder. A mistake is written as the student would write it, complete in itself:
 
@@ -175,3 +175,16 @@ def _loaded(path: Path) -> Catalogue:
     if not isinstance(found, Catalogue):
         raise CourseError(f"{path}: it has no `mistake = Catalogue()`")
     return found
+
+
+@dataclass(frozen=True)
+class OfAnswer:
+    """A relation of a wrong answer to the right one, as a course enters it in `relations.py`. It shows in each answer.
+
+    find: gives the evidence in one sentence for a call that was compared (see `explain.differences.ComparedCall`);
+        empty if it does not hold
+    """
+
+    name: str
+    find: Callable[[Any], str]
+    hint: str

@@ -21,7 +21,7 @@ from autograder.testing.mismatch import kind_of as kind_of
 from autograder.testing.redaction import HiddenText
 from autograder.testing.student_errors import Missing, NotStarted, Raised, Stopped, StudentError
 from autograder.testing.tolerances import CHECKED, UNCHANGED, WITHIN
-from cellcage.values.scalars_codec import WRITERS
+from cellcage.values.codec import WRITERS
 from cellcage.values.tables.comparison import How
 from cellcage.values.tables.comparison import difference as difference_of_tables
 from cellcage.values.value import LONGEST, Form, Generated, Other, float_of, is_tensor, not_close

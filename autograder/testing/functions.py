@@ -17,9 +17,14 @@ Each of them is made with a function that answers the calls: from a process in t
 
 from __future__ import annotations
 
+import dataclasses
+import io
+import random
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
@@ -27,7 +32,6 @@ from msgspec.structs import replace
 
 from autograder.testing.call_text import ParameterNames
 from autograder.testing.comparing import arrays
-from autograder.testing.refused_arguments import refuse
 from autograder.testing.shape_errors import reworded
 from autograder.testing.student_errors import (
     HeldTooMuch,
@@ -42,8 +46,10 @@ from autograder.testing.student_errors import (
 )
 from autograder.testing.tolerances import ELSEWHERE
 from cellcage.protocol.calls import EVAL, Answer, Call, Failure, Gives, Instance, Kind, NoAnswer, Reply, Step, Why
-from cellcage.values.value import numbers, parts_of
-from cellcage.values.value_type import comparable, for_caller, portable
+from cellcage.values.arrays_codec import NAMES
+from cellcage.values.codec import encode
+from cellcage.values.value import Other, Record, changed, numbers, parts_of
+from cellcage.values.value_type import comparable, for_caller, portable, type_of
 
 READY_MADE = (
     "calls the ready-made `{name}`. Writing that yourself is the exercise, so this earns no points. Replace the call "
@@ -59,7 +65,13 @@ STOPPED = {
     Why.UNREADABLE: "what came back could not be read ({text}).",
 }
 NO_VALUE = "the notebook has nothing under the name `{name}`, or None. Does a cell set it, and does that cell run?"
-
+# What to pass in place of an argument that does not cross to the student's code.
+DRAWS = np.random.Generator | np.random.RandomState | np.random.BitGenerator | random.Random
+OF_CHANCE = "pass a seed, and let the function make its generator"
+OF_FILES = "pass the text in it, or the name of a file beside the notebook"
+OF_FUNCTIONS = "pass each function as an argument of its own"
+OF_ITERATORS = "pass a list"
+OF_ANYTHING = "pass the numbers and texts that it is made of, and let the notebook make it"
 
 Key = tuple[bytes, tuple[Any, ...]]  # a call as bytes, and the functions among its arguments
 
@@ -156,7 +168,7 @@ class Functions:
         return self._reply(Call(name, gives=Gives.NAME)).value
 
     def _reply(self, call: Call) -> Reply:
-        refuse(call)
+        _refuse(call)
         call = call.with_given(portable)
         self.calls.last = call
         answer = self._answer(call)
@@ -274,3 +286,63 @@ def as_exception(name: str, answer: Failure | NoAnswer) -> StudentError:
     reason = f"{answer.error} {answer.lines[-1]}" if answer.lines else ""
     cls = RaisedValueError if "ValueError" in (answer.error, *types) else Raised
     return cls(reworded(explained(answer.error, answer.text)) + where, types, reason)
+
+
+# ---------------------------------------------------------------- refused arguments
+
+
+def _refuse(call: Call) -> None:
+    """Raise `TypeError` for an argument that the student's code would not get as it is."""
+    for value in call.given():
+        if hasattr(value, "named_parameters"):
+            _refuse_trainable(call, value)
+        elif not callable(value):  # a function is called across the boundary
+            changed(value, lambda item: _refused(call, item))
+
+
+def _refuse_trainable(call: Call, module: Any) -> None:
+    """Only a module's outputs would cross, so it cannot be trained."""
+    if any(weight.requires_grad for weight in module.parameters()):
+        raise TypeError(
+            f"{call.name} gets a {type(module).__name__} with trainable weights, and training does not cross to the "
+            "student's code; pass its state_dict() and let the notebook make the module, or, if it is only "
+            "called, pass it after requires_grad_(False)"
+        )
+
+
+def _refused(call: Call, item: Any) -> Any:
+    """The item itself, if it crosses the boundary."""
+    is_plain = isinstance(item, np.ndarray | np.generic) and item.dtype in NAMES
+    if is_plain or type(item) in (Other, Record) or _crosses(item):
+        return item
+    kind = type(item).__name__
+    named = (
+        f"an array of {item.dtype}" if isinstance(item, np.ndarray) else f"{'an' if kind[0] in 'AEIOU' else 'a'} {kind}"
+    )
+    raise TypeError(f"{call.name} gets {named}, which cannot be passed to the student's code; {_instead(item)}")
+
+
+def _crosses(item: Any) -> bool:
+    data = encode(item)
+    if not isinstance(data, list) or data[0] not in ("other", "record"):
+        return True
+    # An object arrives as its public data, so one that is more than data would not be what it is here.
+    is_data = dataclasses.is_dataclass(item) or isinstance(item, SimpleNamespace) or not _methods(type(item))
+    return data[0] == "record" and is_data
+
+
+def _methods(kind: type) -> list[str]:
+    return [name for name in dir(kind) if not name.startswith("_") and callable(getattr(kind, name, None))]
+
+
+def _instead(item: Any) -> str:
+    torch = sys.modules.get("torch")
+    if isinstance(item, DRAWS) or (torch is not None and isinstance(item, torch.Generator)):
+        return OF_CHANCE
+    if isinstance(item, io.IOBase):
+        return OF_FILES
+    if callable(item):
+        return OF_FUNCTIONS
+    if hasattr(item, "__next__"):
+        return OF_ITERATORS
+    return "pass another one" if type_of(item) or isinstance(item, np.ndarray) else OF_ANYTHING

@@ -14,11 +14,11 @@ from tools import features
 
 # What is reached, and the goal. A ceiling only goes down; raising one needs a reason in the commit's message.
 CEILINGS = {
-    "right a1, the engine: modules": (57, 38),
-    "wrong a1, the engine: modules": (64, 48),
+    "right a1, the engine: modules": (56, 38),
+    "wrong a1, the engine: modules": (62, 48),
     "right a1: classes named, without loading": (139, 85),
-    "right check, the engine: modules": (33, 24),
-    "wrong check, the engine: modules": (37, 28),
+    "right check, the engine: modules": (32, 24),
+    "wrong check, the engine: modules": (36, 28),
     "modules that name ready-made": (26, 7),
     "modules that name pictures": (32, 15),
     "modules that name withdrawn": (14, 8),
@@ -29,9 +29,9 @@ CEILINGS = {
     "modules that name fingerprints": (12, 12),
     "modules that name assert cells": (13, 13),
     "names for “it did not go on”": (12, 8),
-    "lines of the engine": (25492, 20500),
-    "lines of cellcage": (8491, 7300),
-    "imports in the engine's code, %": (13.9, 10),
+    "lines of the engine": (25419, 20500),
+    "lines of cellcage": (8476, 7300),
+    "imports in the engine's code, %": (13.8, 10),
 }
 
 

@@ -20,8 +20,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from cellcage.protocol.calls import Ask, Call, Instance, Kind, Proxy, Reply
-from cellcage.values.codec import Handle, encode
-from cellcage.values.scalars_codec import WRITERS
+from cellcage.values.codec import WRITERS, Handle, encode
 from cellcage.values.value import is_float_tensor, is_tensor
 from cellcage.values.value_type import native, type_of
 

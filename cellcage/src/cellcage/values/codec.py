@@ -12,11 +12,11 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from msgspec import Meta
 
-from cellcage.values import scalars_codec
 from cellcage.values.arrays_codec import NAMES, array_data, array_of
 from cellcage.values.value import ATOMS, NAME, Form, Generated, Other, Record, changed, is_field, public
 from cellcage.values.value_type import ValueType, by_tag, type_of
@@ -24,6 +24,8 @@ from cellcage.wire import MAX_ITEMS, WireError, converted
 
 MAX_DEPTH = 16  # the deepest honest value is a dictionary of tuples
 MAX_TEXT = 20_000
+MAX_NUMBER_BYTES = 1661  # 4,000 digits; Python itself writes no more than 4,300
+MAX_BYTES = 2**20
 MAX_SET = 1024  # members, and keys that are not plain data; tuples with equal hashes cost the square of it
 PLAIN_KEYS = (str, int, bool, float, type(None))
 MAX_FIELDS = 64  # of an object
@@ -40,6 +42,19 @@ class Handle:
     key: str
     order: list[str]
     parameters: Mapping[str, Any] | None
+
+
+def _integer(value: int) -> bytes | None:
+    size = value.bit_length() // 8 + 1
+    return value.to_bytes(size, "big", signed=True) if size <= MAX_NUMBER_BYTES else None
+
+
+# Python's own values beside plain data. By type: the tag, and what follows it, or None if the value is too large.
+WRITERS: dict[type, tuple[str, Callable[[Any], Any]]] = {
+    int: ("integer", _integer),
+    complex: ("complex", lambda value: [value.real, value.imag]),
+    bytes: ("bytes", lambda value: value if len(value) <= MAX_BYTES else None),
+}
 
 
 class _Objects:
@@ -75,10 +90,11 @@ def encode(value: Any, depth: int = 0, objects: _Objects | None = None) -> Any:
         return _encode_set(value, encoded)
     if kind is Handle:
         return ["handle", [value.key, value.order, encode(value.parameters)]]
-    if kind in scalars_codec.WRITERS:
-        tag, write = scalars_codec.WRITERS[kind]
+    if kind in WRITERS:
+        tag, write = WRITERS[kind]
         data = write(value)
-        return _other(Form.TOO_LARGE, scalars_codec.size_of(value)) if data is None else [tag, data]
+        size = f"bytes of {len(value)}" if kind is bytes else "an int of many digits"
+        return _other(Form.TOO_LARGE, size) if data is None else [tag, data]
     if kind is deque:
         return ["deque", [encoded(value), value.maxlen]]
     if kind is Generated:
@@ -169,8 +185,6 @@ def decode(data: Any, depth: int = 0) -> Any:
         return array_of(fields)[()]
     if len(fields) != 1:
         raise WireError("a tagged value has one field")
-    if tag in scalars_codec.READERS:
-        return scalars_codec.read(tag, fields[0])
     if tag in _BY_TAG:
         return _BY_TAG[tag](fields[0], depth + 1)
     if tag in by_tag():
@@ -231,7 +245,7 @@ def _decode_members(items: Any, depth: int) -> list[Any]:
 def _can_be_member(value: Any) -> bool:
     if type(value) in (tuple, frozenset):
         return all(map(_can_be_member, value))
-    if type(value) in PLAIN_KEYS or type(value) in scalars_codec.WRITERS or isinstance(value, np.generic):
+    if type(value) in PLAIN_KEYS or type(value) in WRITERS or isinstance(value, np.generic):
         return True
     known = type_of(value)
     return known is not None and known.hashable(value)
@@ -262,6 +276,15 @@ def _decode_generated(data: Any, depth: int) -> Generated:
     return Generated(_decode_list(items, depth), kind[:NAME], more)
 
 
+def _decode_complex(data: Any, depth: int) -> complex:
+    if type(data) is not list or [*map(type, data)] != [float, float]:
+        raise WireError("not a complex number")
+    return complex(*data)
+
+
+# Sizes are checked before anything is computed: for a million digits `int` takes minutes.
+_Integer = Annotated[bytes, Meta(min_length=1, max_length=MAX_NUMBER_BYTES)]
+_Bytes = Annotated[bytes, Meta(max_length=MAX_BYTES)]
 _BY_TAG: dict[str, Callable[[Any, int], Any]] = {
     "other": _decode_other,
     "handle": _decode_handle,
@@ -273,4 +296,7 @@ _BY_TAG: dict[str, Callable[[Any, int], Any]] = {
     "record": _decode_record,
     "deque": _decode_deque,
     "generated": _decode_generated,
+    "integer": lambda data, depth: int.from_bytes(converted(data, _Integer, "a whole number"), "big", signed=True),
+    "complex": _decode_complex,
+    "bytes": lambda data, depth: converted(data, _Bytes, "bytes"),
 }
