@@ -16,8 +16,8 @@
 # which a summary comes next:
 #
 # ```text
-# in oslo , mira won the chess cup . hugo stayed at home in lima .  <sep>  mira wins the chess cup in oslo  <end>
-# └──────────────────────── article ───────────────────────────┘           └────────── summary ─────────┘
+# in oslo , mira won the chess cup .  <sep>  mira wins the chess cup in oslo  <end>
+# └─────────── article ────────────┘         └────────── summary ──────────┘
 # ```
 #
 # After enough of them, give it an article and the separator `<sep>`, and let it go on. What it writes up to `<end>` is the
@@ -227,6 +227,7 @@ def summary_loss(logits, token_ids, loss_mask):
 #     """After token i comes token i + 1; after 9 comes 0. It takes ids (B, L) and gives logits (B, L, 10)."""
 #
 #     def forward(self, token_ids):
+#         assert token_ids.ndim == 2, "a model takes a batch of texts, (B, L)"
 #         return 5.0 * F.one_hot((token_ids + 1) % 10, 10).float()
 #
 # counting = Counting()

@@ -1377,8 +1377,8 @@ class ModernDecoderBlock(nn.Module):
 #
 # A classmate says: "Grouped queries, a sliding window and FlashAttention are three names for the same thing: attention made
 # cheaper." What does each of the three save? Which of them can be switched on in a model that is already trained, without
-# changing a single number that comes out, and why? And why does a model with a window fall apart when the first words leave
-# it, though they mean nothing for the text? Six sentences are plenty.
+# changing a single number that comes out, and why? And why does a large model with a window fall apart when the first words
+# leave it, though they mean nothing for the text, and why did the small one above not? Six sentences are plenty.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "written-modern-attention", "locked": false, "points": 4, "schema_version": 3, "solution": true, "task": false}
 # Grouped queries save memory while writing: fewer heads of keys and values have to be kept and read for every word. A window
@@ -1388,6 +1388,7 @@ class ModernDecoderBlock(nn.Module):
 # softmax in another order. The other two compute something else, because keys are shared or hidden, and a model has to be
 # trained, or trained on, with them. A softmax has to put all its weight somewhere, and heads that look for nothing have learnt to
 # put it on the first words; if those are gone, the weight falls on words that do mean something, and every blend is changed.
+# The small model put 1 % of its weight on the first word, so it had little to lose.
 
 # %% [markdown]
 # ## 15. A map of 2026

@@ -276,7 +276,7 @@ def mean_ablate(found, head):
 
 # %% [markdown]
 # `model.read` takes a function that may change what heads have found, layer by layer, before the model goes on. With
-# yours in it: what is the loss of the second round without this head, or that one?
+# yours in it: what is the loss of the second round without this head, or that one? **Predict first:** which heads will it miss?
 
 # %% tags=["active-ipynb"]
 # if not grading:
@@ -360,7 +360,8 @@ def patch_head(found, other, head, place):
 
 # %% [markdown]
 # Now patch each head at each place, from the second text (other *who*) and from the third (other *where*). How far does
-# the answer move from *lima* to *cairo*? 0 is not at all, 1 as far as in the other text:
+# the answer move from *lima* to *cairo*? 0 is not at all, 1 as far as in the other text.
+# **Predict first:** at which places will a patch of head 2 of layer 0 matter?
 
 # %% tags=["active-ipynb"]
 # if not grading:
@@ -559,8 +560,9 @@ def ov_circuit(W_V, W_O, num_heads):
 # word**. It copies. Head 0 has an orange one, below zero, and head 3 a faint one: whatever they find, they say **not that
 # word again**. In the
 # first round that is clever, for no word comes twice. In the second round it would be wrong, but there the induction
-# head is louder. Now you know why the model without it was worse than one that knows nothing. And if you take away the
-# heads that mislead it, too? Its loss is 3.45: it knows nothing, and is no longer misled.
+# head is louder. Now you know why the model without it was worse than one that knows nothing.
+#
+# **Predict first:** its loss was 8.22. What will it be if you take away the two heads that mislead it, too?
 
 # %% tags=["active-ipynb"]
 # if not grading:
@@ -571,6 +573,9 @@ def ov_circuit(W_V, W_O, num_heads):
 #         return found
 #
 #     print(f"without heads 0, 1 and 3 of layer 1  {again(without_three):.2f}")
+
+# %% [markdown]
+# **What to notice.** The loss is 3.45, about $\log 32$. The model knows nothing, and is no longer misled.
 
 # %% [markdown]
 # ### The two together
