@@ -3,6 +3,13 @@
 from autograder.testing import expect
 
 
+def batch(token_ids):
+    """The ids, if they are a batch of texts: every model takes (B, L)."""
+    if token_ids.ndim != 2:
+        raise ValueError(f"a model takes a batch of texts, (B, L); these ids have shape {tuple(token_ids.shape)}")
+    return token_ids
+
+
 def counting(vocabulary=10, sure=5.0):
     """The notebook's own example of a model: after token i comes token i + 1; after 9, the last one, comes 0."""
     import torch.nn as nn  # here, since what needs no model is checked without PyTorch
@@ -10,7 +17,7 @@ def counting(vocabulary=10, sure=5.0):
 
     class Counting(nn.Module):
         def forward(self, token_ids):
-            return sure * F.one_hot((token_ids + 1) % vocabulary, vocabulary).float()
+            return sure * F.one_hot((batch(token_ids) + 1) % vocabulary, vocabulary).float()
 
         def __repr__(self):
             return "counting"
@@ -28,7 +35,7 @@ def adding():
 
     class Adding(nn.Module):
         def forward(self, token_ids):
-            sure = 5.0 + token_ids.unsqueeze(-1)
+            sure = 5.0 + batch(token_ids).unsqueeze(-1)
             return sure * F.one_hot(token_ids.cumsum(dim=1) % 10, 10).float() - 1000.0
 
         def __repr__(self):

@@ -21,7 +21,7 @@ def _with(weights, layer, change):
 
 
 @mistake(
-    "rows-instead-of-columns", hint="nn.Linear keeps its matrix turned round. Does a row meet one head, or all of them?"
+    "rows-instead-of-columns", hint="nn.Linear keeps its matrix transposed. Does a row meet one head, or all of them?"
 )
 def ablate(weights, layer, head, num_heads):
     d = weights[_name(layer)].shape[1] // num_heads
@@ -131,7 +131,7 @@ def ablate(weights, layer, head, num_heads):
 @mistake.mutants(
     {
         "rows-instead-of-columns": mistake.mutant(
-            {"rows": True}, hint="nn.Linear keeps its matrix turned round. Does a row meet one head, or all of them?"
+            {"rows": True}, hint="nn.Linear keeps its matrix transposed. Does a row meet one head, or all of them?"
         ),
         "heads-counted-from-1": mistake.known({"shift": -1}, hint="Where do the columns of head 0 begin?"),
         "some-heads-only": mistake.known(

@@ -50,6 +50,12 @@ class TestGreedySummary:
         with shown("May a word come twice, one after the other?", model=ADDING, **given):
             equal(student.greedy_summary(adding(), *given.values()), [0, 0, 0], "the summary")
 
+    def test_separator_in_the_summary(self, student):
+        """A model that adds, with article [5, 2] and separator 4: it says 1, 2, the separator, and goes on."""
+        given = {"article_ids": [5, 2], "separator_id": 4, "end_id": 9, "max_new_tokens": 6}
+        with shown("Which token ends a summary: the end, or the separator, too?", model=ADDING, **given):
+            equal(student.greedy_summary(adding(), *given.values()), [1, 2, 4, 8, 6, 2], "the summary")
+
     def test_many_words(self, student):
         """A vocabulary of 1000, and an article of 80 words."""
         given = {"article_ids": [300], "separator_id": 500, "end_id": 503, "max_new_tokens": 20}

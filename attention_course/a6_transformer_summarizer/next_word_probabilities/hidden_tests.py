@@ -65,6 +65,11 @@ class TestNextWordProbabilities:
             hint = "The likeliest two have exactly top_p together. Is that enough, or does one more stay?"
             got, wanted = (self.probabilities(one, halves, 1.0, None, 0.75) for one in (student, reference))
             expect.close(got, wanted, hint, "the probabilities", ATOL)
+        equal = np.sort(self.probabilities(student, np.zeros(8), 1.0, None, 0.25))
+        hint = "Eight words have an eighth each. How many of them are needed for a quarter?"
+        if not np.allclose(equal, 1 / 8):  # code that takes equal words together keeps all eight, which is fine
+            wanted = np.array([0.0] * 6 + [0.5] * 2)
+            expect.close(equal, wanted, hint, "with equal logits, the sorted probabilities", ATOL)
 
     @pytest.mark.weight(0.3)
     def test_real_sizes(self, student, reference):

@@ -150,6 +150,7 @@ def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
         ),
         "one-word-too-many": mistake.known(
             {"within": lambda kept, p: torch.arange(len(kept)) < (kept.cumsum(0) < p).sum() + 2},
+            {"within": lambda kept, p: kept.cumsum(0) - kept <= p},
             hint="At which word is top_p reached, and how many come after it in yours?",
         ),
         "each-word-against-top-p": mistake.known(

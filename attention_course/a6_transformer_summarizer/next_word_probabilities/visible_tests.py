@@ -52,6 +52,15 @@ class TestNextWordProbabilities:
             if np.array_equal(plain, [0.5, 0.25, 0.125, 0.125]):  # and not a little less, by rounding
                 close(got, [2 / 3, 1 / 3, 0.0, 0.0])
 
+    def test_equal_words(self, student):
+        """Four words with a quarter each, and top_p 0.5: two of them reach it, so three are too many."""
+        import torch
+
+        with shown("How many of the four does it take to reach top_p?", logits=np.zeros(4), top_p=0.5):
+            got = expect.tensor(student.next_word_probabilities(torch.zeros(4), 1.0, None, 0.5))
+            if not np.allclose(got, 0.25):  # code that takes equal words together keeps all four, which is fine
+                close(np.sort(got), [0.0, 0.0, 0.5, 0.5], "the probabilities, sorted,")
+
     def test_small_top_p(self, student):
         """top_p 0.1: the likeliest word has more by itself."""
         self.judge(student, [0.0, 1.0, 0.0, 0.0], "How many words have to stay at least?", 1.0, None, 0.1)

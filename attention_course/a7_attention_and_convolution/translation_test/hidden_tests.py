@@ -106,6 +106,9 @@ def off_at(rows: Any, columns: Any = slice(None), by: float = 1.0, of: Any = cir
         result[rows, columns] += by * (1 + np.arange(len(result)))[rows, None]
         return result
 
+    if isinstance(rows, int):
+        place = {0: "the first row", L - 1: "the last row"}.get(rows, f"row {rows}")
+        layer.__doc__ = f"a layer that is off at {place}, wherever X is moved"
     return layer
 
 

@@ -227,6 +227,10 @@ class TestModernDecoderBlock:
             missing = [name for name in self.weights() if name not in shapes]
             if missing:
                 expect.fail(f"there is no parameter {missing[0]}; there are {', '.join(shapes)}.")
+        with shown("Which width has a layer of two heads of keys, and which way round does nn.Linear take its sizes?"):
+            for name, value in self.weights().items():
+                if tuple(shapes[name]) != value.shape:
+                    expect.fail(f"{name} has shape {tuple(shapes[name])}, wanted {value.shape}.")
 
     def test_both_branches_silent(self, student):
         """With W_O = 0 and W_down = 0 a word stays as it is."""

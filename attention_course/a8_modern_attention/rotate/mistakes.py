@@ -221,6 +221,16 @@ PLACES = {
         *limited("angle", _at_most, _in_a_circle, _looked_up),
         hint="For how many positions does your code have an angle? A text may have more words.",
     ),
+    "positions-without-a-sign": mistake.known(
+        {"angle": lambda positions, speed: np.abs(positions)[:, None] * speed},
+        hint="Position -1 turns the other way than position 1. Does yours?",
+    ),
+    "whole-positions": mistake.known(
+        {"angle": lambda positions, speed: positions.astype(int)[:, None] * speed},
+        {"angle": lambda positions, speed: np.round(positions)[:, None] * speed},
+        {"angle": lambda positions, speed: np.floor(positions)[:, None] * speed},
+        hint="A position may be 0.5. What does your code make of it?",
+    ),
     "positions-from-1": mistake.mutant(
         {"angle": lambda positions, speed: (positions[:, None] + 1) * speed},
         hint="By how much is the word at position 0 turned?",

@@ -71,10 +71,18 @@ class TestRotate:
             close(expect.array(student.rotate(x, positions)), wanted)
 
     def test_many_digits(self, student):
-        """A hundred sevenths, at the positions 0 and 1."""
+        """A hundred sevenths, at the positions 0 and 1; and three pairs, each (1, 0), at the position 1,000,000."""
         x = np.array([[100 / 7, 0.0]] * 2)
         with shown("How many digits does each of your steps keep?", x=x, positions=np.arange(2)):
             close(expect.array(student.rotate(x, np.arange(2))), np.array([[14.2857, 0.0], [7.7186, 12.021]]))
+        x, positions = np.array([[1.0, 0.0] * 3]), np.array([1_000_000])
+        with shown(
+            "How many digits have your angles, and the speeds that they are made from?", x=x, positions=positions
+        ):
+            close(
+                expect.array(student.rotate(x, positions)),
+                np.array([[0.9368, -0.35, -0.4148, 0.9099, 0.7662, -0.6426]]),
+            )
 
     def test_float32(self, student):
         """float32 gives float32, and the arguments are as before."""

@@ -38,6 +38,14 @@ def mean_ablate(found, head):
     return result
 
 
+@mistake("mean-of-what-was-replaced", hint="When the second text has its turn, what stands in the first one by then?")
+def mean_ablate(found, head):
+    result = found.copy()
+    for text in range(len(result)):
+        result[text, head] = result[:, head].mean(axis=0)
+    return result
+
+
 @mistake("float64-always", hint="Print the dtype after each line for a float32 input. Where does float64 begin?")
 def mean_ablate(found, head):
     result = np.zeros(found.shape)
@@ -64,6 +72,10 @@ def mean_ablate(found, head):
         "mean-over-the-width": mistake.known(
             {"mean": lambda x: x.mean(axis=-1, keepdims=True)},
             hint="What a head finds is a vector. Which axis has its numbers, and which the texts?",
+        ),
+        "mean-over-texts-and-width": mistake.known(
+            {"mean": lambda x: x.mean(axis=(0, -1), keepdims=True)[0]},
+            hint="What a head finds is a vector. Does its mean have as many numbers?",
         ),
         "mean-over-heads": mistake.known(
             {"of": lambda found, head: found.mean(axis=1)},

@@ -17,6 +17,20 @@ def patch_head(found, other, head, place):
     return patched
 
 
+@mistake("texts-counted-as-first-axis", hint="The example by hand has no texts in front. Which axis is your `:` then?")
+def patch_head(found, other, head, place):
+    patched = found.copy()
+    patched[:, head, place] = other[:, head, place]
+    return patched
+
+
+@mistake("width-axis-forgotten", hint="Count from the end: on which axis does your last index stand?")
+def patch_head(found, other, head, place):
+    patched = found.copy()
+    patched[..., head, place] = other[..., head, place]
+    return patched
+
+
 @mistake("found-changed", hint="After the call, what does the caller's `found` hold?")
 def patch_head(found, other, head, place):
     found[..., head, place, :] = other[..., head, place, :]
@@ -132,6 +146,7 @@ def patch_head(found, other, head, place):
         "one-number-only": mistake.known(
             {"width": slice(0, 1)}, hint="What a head finds for a word is a vector. How much of it have you replaced?"
         ),
+        "heads-and-places-swapped": [{"swapped": True}],
         "axes-from-the-front": mistake.mutant(
             {"front": 1},
             {"front": 0},
@@ -148,8 +163,10 @@ def patch_head(
     width=slice(None),
     front=None,
     from_place=0,
+    swapped=False,
 ):
     def patched(found, other, head, place):
+        head, place = (place, head) if swapped else (head, place)
         here, there = runs(found, np.roll(other, -from_place, axis=-2))
         result, where = here.copy(), np.s_[..., heads(head), places(place), width]
         if front is not None:  # the number of leading axes that the code expects, if any

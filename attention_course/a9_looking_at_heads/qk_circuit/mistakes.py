@@ -59,18 +59,22 @@ def qk_circuit(W_Q, W_K, num_heads):
             hint="Is num_heads how many heads there are, or how wide one of them is?",
         ),
         "widths-of-a-head": mistake.known({"product": lambda Q, K: Q.swapaxes(-2, -1) @ K}),
+        # A square root by NumPy is a float64, and makes the product one.
+        "scaled": mistake.known(
+            *PRODUCTS["scaled"],
+            *({**way, "cast": lambda scale, dtype: np.float64(scale)} for way in PRODUCTS["scaled"]),
+            hint="Is the square root part of the matrix here? Look at what the docstring promises.",
+        ),
     },
     hints=HINTS
     | FEW
     | {
-        "scaled": "Is the square root part of the matrix here? Look at what the docstring promises.",
         "head-0-for-all": "Which columns go into the matrix of head 1?",
     },
     catalogued=(
         "some-heads-only",
         "all-heads-together",
         "heads-summed",
-        "scaled",
         "heads-reversed",
         "heads-last",
         "head-0-for-all",
@@ -79,11 +83,11 @@ def qk_circuit(W_Q, W_K, num_heads):
 )
 def qk_circuit(cut=columns_of, operands=lambda Q, K: (Q, K), product=lambda Q, K: Q @ K.swapaxes(-2, -1),
                end=lambda M: M, factor=lambda h, d, width: 1.0,
-               count=lambda h, width: h):  # fmt: skip
+               count=lambda h, width: h, cast=lambda scale, dtype: dtype.type(scale)):  # fmt: skip
     def circuit(W_Q, W_K, num_heads):
         num_heads = count(num_heads, W_Q.shape[1])
         Q, K = operands(cut(W_Q, num_heads), cut(W_K, num_heads))
         scale = factor(num_heads, W_Q.shape[1] // num_heads, len(W_Q))
-        return end(product(Q, K) * W_Q.dtype.type(scale))
+        return end(product(Q, K) * cast(scale, W_Q.dtype))
 
     return circuit
