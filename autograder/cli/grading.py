@@ -6,6 +6,7 @@ import glob
 import json
 import os
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -71,13 +72,20 @@ def grade_files(
         console.print(f"continuing: {len(known)} were graded before the last run was interrupted")
     fresh = grade([each for each, key in zip(found, stamps, strict=True) if key not in known])
     with progress:
-        reports = []
-        for key in stamps:
-            report = known.get(key) or next(fresh)
-            if store and key not in known and report.status == "graded":  # a failure may have been the machine's fault
-                store.begin(key, report)
-            reports.append(report)
-            progress.graded(report.status == "failed")
+        reports, unsaved, saved_at = list[Report](), dict[str, Report](), 0.0
+        try:
+            for key in stamps:
+                report = known.get(key) or next(fresh)
+                if key not in known and report.status == "graded":  # a failure may have been the machine's fault
+                    unsaved[key] = report
+                if store and unsaved and time.monotonic() > saved_at + 1:  # each time waits for the disk
+                    store.begin(unsaved)
+                    unsaved, saved_at = {}, time.monotonic()
+                reports.append(report)
+                progress.graded(report.status == "failed")
+        finally:
+            if store:
+                store.begin(unsaved)
     if json_file is not None:
         text = json.dumps([report.to_dict() for report in reports], indent=2, ensure_ascii=False) + "\n"
         print(text, end="") if json_file == Path("-") else write_whole(json_file, text)

@@ -192,11 +192,11 @@ class Store:
             rows = database.execute("SELECT stamp, report FROM unfinished")
             return {stamp: report_of(msgspec.json.decode(data)) for stamp, data in rows}
 
-    def begin(self, stamp: str, report: Report) -> None:
-        """Save a report until its run is finished."""
+    def begin(self, reports: Mapping[str, Report]) -> None:
+        """Save reports by their stamps until the run is finished."""
         with self._open() as database:
-            row = (stamp, report.student, msgspec.json.encode(report.to_dict()))
-            database.execute("INSERT OR REPLACE INTO unfinished VALUES (?, ?, ?)", row)
+            rows = ((key, report.student, msgspec.json.encode(report.to_dict())) for key, report in reports.items())
+            database.executemany("INSERT OR REPLACE INTO unfinished VALUES (?, ?, ?)", rows)
 
     def finish(self, stamps: Iterable[str]) -> None:
         """Remove the reports of a run that is finished."""
