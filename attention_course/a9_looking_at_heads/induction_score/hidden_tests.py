@@ -20,7 +20,7 @@ class TestInductionScore(Scores):
         expect.array(student.induction_score(self.W(), 4))
         self.score(student, self.W())
 
-    @pytest.mark.weight(1.2)
+    @pytest.mark.weight(1.25)
     def test_values(self, student, reference):
         """The mean weight, in the second round, on the word that stood after the same word in the first round."""
         hint = "Write down a text of three words, twice. Where does the second `b` look if it wants to know what comes?"
@@ -51,7 +51,7 @@ class TestInductionScore(Scores):
         """What the words of the first round look at does not count."""
         self.does_not_count(student, slice(0, 4), "Which query is the first that has been met before?")
 
-    @pytest.mark.weight(0.45)
+    @pytest.mark.weight(0.4)
     def test_real_sizes(self, student, reference):
         """Eight heads on 71 words that come again after 40; after 261, 32, 33 and two, one head and nine."""
         cases = (8, 71, 40), (1, 64, 32), (9, 35, 33), (2, 3, 2), (1, 4, 2), (1, 521, 261)

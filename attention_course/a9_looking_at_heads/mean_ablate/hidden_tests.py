@@ -37,7 +37,7 @@ class TestMeanAblate:
         """Four texts, three heads, six words, width five: the same shape comes back."""
         self.ablated(student, self.FOUND, 1)
 
-    @pytest.mark.weight(1.2)
+    @pytest.mark.weight(1.25)
     def test_values(self, student, reference):
         """That head has, at each place, the mean of what it found there in all the texts."""
         hint = "What should this head say at place 2: which numbers is that the mean of, and how many?"
@@ -46,7 +46,7 @@ class TestMeanAblate:
             got, wanted = self.ablated(student, found, head), reference.mean_ablate(found, head)
             expect.close(got[:, head], wanted[:, head], hint, f"what head {head} says", ATOL)
 
-    @pytest.mark.weight(1.2)
+    @pytest.mark.weight(1.25)
     def test_other_heads(self, student):
         """All other heads say what they said."""
         self.looks_like_an_attempt(student)
@@ -65,7 +65,7 @@ class TestMeanAblate:
         hint = "Over which axis is the mean, and does every text get it?"
         expect.close(output, np.broadcast_to(output[:1], output.shape), hint, "what head 1 says", ATOL)
 
-    @pytest.mark.weight(0.5)
+    @pytest.mark.weight(0.4)
     def test_real_sizes(self, student, reference):
         """Two texts of 71 words in eight heads, the last head; 5,101 texts, 5,101 words, and one of everything."""
         self.looks_like_an_attempt(student)

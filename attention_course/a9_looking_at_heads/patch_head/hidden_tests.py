@@ -37,7 +37,7 @@ class TestPatchHead:
         """Three heads, six words, width five: the same shape comes back."""
         self.patched(student, self.FOUND, self.OTHER, 1, 2)
 
-    @pytest.mark.weight(1.4)
+    @pytest.mark.weight(1.45)
     def test_values(self, student, reference):
         """One head at one place says what it said in the other run, and all else is as it was in this one."""
         hint = "How many vectors change? Which one, and where does the new one come from?"
@@ -63,7 +63,7 @@ class TestPatchHead:
         got = self.patched(student, self.FOUND, self.FOUND, 2, 1)
         expect.close(got, self.FOUND, "Is something added to what is replaced?", atol=ATOL)
 
-    @pytest.mark.weight(0.35)
+    @pytest.mark.weight(0.3)
     def test_real_sizes(self, student, reference):
         """Two texts of 71 words in eight heads, at the last place; 5,101 words, 64 and two, one head and 300."""
         self.looks_like_an_attempt(student)

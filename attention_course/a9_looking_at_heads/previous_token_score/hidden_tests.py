@@ -20,7 +20,7 @@ class TestPreviousTokenScore(Scores):
         expect.array(student.previous_token_score(self.W()))
         self.score(student, self.W())
 
-    @pytest.mark.weight(1.3)
+    @pytest.mark.weight(1.35)
     def test_values(self, student, reference):
         """A head's score is the mean weight that a word puts on the word before it."""
         hint = "Take one head of four words by hand: which weights are on the word before, and how many are there?"
@@ -43,7 +43,7 @@ class TestPreviousTokenScore(Scores):
         """What the first word looks at does not count."""
         self.does_not_count(student, slice(0, 1), "Which word stands before the first? Where does index -1 lead to?")
 
-    @pytest.mark.weight(0.35)
+    @pytest.mark.weight(0.3)
     def test_real_sizes(self, student, reference):
         """Eight heads on 71 words; 521 words, 64 and two, one head and nine."""
         self.at_sizes(student, reference, ((8, 71), (1, 64), (9, 2), (2, 33), (1, 521)), self.test_values)

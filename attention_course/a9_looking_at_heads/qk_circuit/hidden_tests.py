@@ -28,7 +28,7 @@ class TestQkCircuit(Circuits):
         expect.array(student.qk_circuit(*self.matrices(960), self.HEADS))
         self.circuits(student, self.matrices(960), self.HEADS)
 
-    @pytest.mark.weight(1.4)
+    @pytest.mark.weight(1.45)
     def test_values(self, student, reference):
         """Between two words, x_i M x_j is the dot product of that head's query of x_i and key of x_j."""
         hint = "A query is x_i times what, and a key x_j times what? Write down q . k, and read off what is in between."
@@ -39,7 +39,7 @@ class TestQkCircuit(Circuits):
         """A head's circuit hangs on that head's columns alone."""
         self.own_numbers(student)
 
-    @pytest.mark.weight(0.35)
+    @pytest.mark.weight(0.3)
     def test_real_sizes(self, student, reference):
         """Eight heads of width 12, d_model 96; 300 heads of width 1, one head, d_model 1, 2, 8 and 33."""
         self.at_sizes(student, reference, self.test_values)
