@@ -70,15 +70,16 @@ class TestCausalAttention(AttentionTests):
             arrays = normal(seed, *sizes, d), normal(seed + 1, *sizes, d), normal(seed + 2, *sizes, d_v)
             self.same(self.attend(student, *arrays), reference.causal_attention(*arrays), ANY_SIZE)
         many = [normal(seed, 521, 1) for seed in (130, 131, 132)]  # more words than a table of 512 holds
-        # Where the reference stands in for an earlier exercise, it answers for fewer than 370.
-        if self.answers(student, *(array[:370] for array in many)):
+        # Where the reference stands in for `masked_softmax`, it answers for fewer than 370, and then the student's own
+        # counts. So a mistake there costs nothing here.
+        if self.is_right(student, reference, *(array[:370] for array in many)):
             self.same(self.attend(student, *many), reference.causal_attention(*many), ANY_SIZE)
 
-    def answers(self, student, *arrays):
-        """False if the call raises."""
+    def is_right(self, student, reference, *arrays):
+        """Whether a call gives what the reference does."""
         try:
-            self.ask(student, *arrays)
-        except Raised:
+            self.same(self.attend(student, *arrays), reference.causal_attention(*arrays), ANY_SIZE)
+        except (AssertionError, Raised):
             return False
         return True
 
