@@ -48,7 +48,7 @@ OTHERS = [path for path in ATTACKS if path not in FIRST]
 GROUPS = [FIRST, *(OTHERS[start::24] for start in range(24))]  # an attack that harms others also harms the next attack
 # Low limits, so that attacks end soon.
 SHORT = Limits(
-    cell_seconds=1, call_seconds=1.2, call_seconds_again=0.2, total_seconds=10,
+    cell_seconds=1, call_seconds=1.2, import_seconds=0.1, call_seconds_again=0.2, total_seconds=10,
     total_clock_seconds=30, scratch=16 * MIB,
 )  # fmt: skip
 
