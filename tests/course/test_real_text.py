@@ -215,7 +215,7 @@ def trained_by(names, steps):
     threads = torch.get_num_threads()
     try:
         source = cells(A5)["training-code"].replace("STEPS, BATCH, L = 900", f"STEPS, BATCH, L = {steps}")
-        after = ("training-run", "writing-code", "trained-decoder-code")
+        after = ("training-run", "writing-likely", "writing-code", "trained-decoder-code")
         for code in (cells(A5)["training-ready"], source, *map(cells(A5).get, after)):
             exec(code, names)
     finally:

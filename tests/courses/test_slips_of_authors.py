@@ -201,7 +201,7 @@ def test_slip_in_course_settings_is_reported_in_one_line(course):
     assert command(course, "dev", "check") == (
         2,
         "autograder: means_course/course.toml: there is no 'nmes'; it may have names, early, ready_made, words, "
-        "contact, help",
+        "contact, help, solutions_after_green",
     )  # fmt: skip
 
 
