@@ -169,6 +169,7 @@ def add_cells(course, text):
 
 
 @pytest.mark.slow
+@pytest.mark.catalogue
 def test_suites_and_assert_cells_grade_one_notebook(course):
     """`dev new --minimal` writes one file of tests; `dev sync` writes its visible cases into another."""
     written = list(add_exercise(course, NAME, "median", "minimal"))
@@ -226,6 +227,7 @@ def test_check_finds_wrong_picture_and_unknown_mark(course):
 
 
 @pytest.mark.slow
+@pytest.mark.catalogue
 def test_broken_exercise_can_be_withdrawn(course):
     """An unreadable picture is not drawn; an exercise whose solution fails blocks grading until it is withdrawn."""
     folder = course.assignment(NAME).content / EXERCISE

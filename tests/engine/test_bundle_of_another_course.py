@@ -130,6 +130,7 @@ def {EXERCISE}(X):
 """
 
 
+@pytest.mark.catalogue
 def test_gradescope_grades_without_a_sandbox_only_if_configured(course, tmp_path):
     """Reports then show no text of the student's code, and students see them only after the due date."""
     assert command(course, "bundle", NAME, "--gradescope", tmp_path / "a1.zip")[0] == 0

@@ -136,7 +136,7 @@ def after(run, reports_before):
 
 
 def cases():
-    for backend, now in (("bubblewrap", 2), ("landlock", 1)):
+    for backend, now in (("bubblewrap", 1), ("landlock", 1)):
         for number, group in enumerate(GROUPS):
             marks = [] if number < now else [pytest.mark.catalogue]
             for path in group:
