@@ -23,7 +23,7 @@ from autograder.authoring.generated_files import sync
 from autograder.course.assignments import CHECK, CONFIG, Course
 from autograder.course.content import COURSE, course_folder
 from autograder.errors import CourseError
-from autograder.nbgrader.restore import KERNEL
+from autograder.nbgrader.hardening.restore import KERNEL
 from autograder.reading import is_handed_in
 from autograder.submission import grade_id
 

@@ -39,13 +39,14 @@ from nbgrader.server_extensions.formgrader.handlers import FormgraderHandler
 from autograder.course.assignments import CONFIG
 from autograder.course.digests import remembered
 from autograder.errors import CourseError
-from autograder.nbgrader import due, formgrader, timestamps, totals
+from autograder.nbgrader import due, totals
 from autograder.nbgrader.autograde import Autograde
 from autograder.nbgrader.feedback import GenerateFeedback
-from autograder.nbgrader.files import init_notebooks, remove_tree, source_assignments, submitted_students
+from autograder.nbgrader.hardening import formgrader, timestamps
+from autograder.nbgrader.hardening.files import init_notebooks, remove_tree, source_assignments, submitted_students
+from autograder.nbgrader.hardening.restore import RestoreCells
 from autograder.nbgrader.kept_times import process_extracted_files, transfer_files
 from autograder.nbgrader.preprocessor import Mark, SaveMarks
-from autograder.nbgrader.restore import RestoreCells
 
 _start = GenerateAssignment.start
 
@@ -116,8 +117,8 @@ def configure(config: Any) -> None:
     _patch_nbgrader()
     config.ZipCollectApp.extractor_plugin = "autograder.systems.unpack.Unpacked"
     config.ExportApp.plugin_class = "autograder.nbgrader.gradebook_export.Totals"
-    config.ExchangeFactory.collect = "autograder.nbgrader.exchange.Collect"
-    config.ExchangeFactory.release_feedback = "autograder.nbgrader.exchange.ReleaseFeedback"
+    config.ExchangeFactory.collect = "autograder.nbgrader.hardening.exchange.Collect"
+    config.ExchangeFactory.release_feedback = "autograder.nbgrader.hardening.exchange.ReleaseFeedback"
     config.ExchangeFactory.release_assignment = "autograder.nbgrader.due.ReleaseAssignment"
     config.CourseDirectory.release_directory = "assignments"
     # Releases are committed and follow source/; without this nbgrader skips them, and a new gradebook stays empty.

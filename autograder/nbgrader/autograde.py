@@ -1,7 +1,7 @@
 """nbgrader's Autograde, made safe for untrusted files.
 
 nbgrader's own waits when it opens a pipe, follows a link and copies its target, and answers a broken notebook with a
-traceback. No setting changes that, so this class replaces it. `files` copies what lies beside a notebook.
+traceback. No setting changes that, so this class replaces it. `hardening.files` copies what lies beside a notebook.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from autograder.course.assignments import course_at
 from autograder.discovery import closed_folders, submission_in
 from autograder.errors import EXPECTED, CourseError, SubmissionError, in_words
 from autograder.nbgrader import gradebook_backup, history
-from autograder.nbgrader.files import PlainFiles, convert_student, digest_of, folders_of, remove_tree
 from autograder.nbgrader.gradebook_rows import (
     answers_waiting,
     course_cells,
@@ -36,6 +35,9 @@ from autograder.nbgrader.gradebook_rows import (
     points_that_differ,
     task_with_points,
 )
+from autograder.nbgrader.hardening.files import PlainFiles, convert_student, digest_of, folders_of, remove_tree
+from autograder.nbgrader.hardening.restore import as_plain, shorten_code
+from autograder.nbgrader.hardening.timestamps import follow_timestamp, handed_in_at
 from autograder.nbgrader.outcomes import (
     Move,
     SubmissionOutcome,
@@ -48,8 +50,6 @@ from autograder.nbgrader.outcomes import (
     unchanged_cells,
 )
 from autograder.nbgrader.preprocessor import KEY, GradingContext, Mark
-from autograder.nbgrader.restore import as_plain, shorten_code
-from autograder.nbgrader.timestamps import follow_timestamp, handed_in_at
 from autograder.nbgrader.totals import assign_penalty, check_penalty_plugin, no_due_date, students_late
 from autograder.reading import read_bytes
 from autograder.report import Report

@@ -13,8 +13,15 @@ from traitlets import List, Unicode
 
 from autograder.course.assignments import course_at
 from autograder.errors import CourseError, SubmissionError
-from autograder.nbgrader.files import MAX_TIMESTAMP, SECRET, TIMESTAMP, convert_student, notebooks_in, remove_tree
 from autograder.nbgrader.gradebook_rows import page_stamps
+from autograder.nbgrader.hardening.files import (
+    MAX_TIMESTAMP,
+    SECRET,
+    TIMESTAMP,
+    convert_student,
+    notebooks_in,
+    remove_tree,
+)
 from autograder.nbgrader.outcomes import reason_of
 from autograder.nbgrader.totals import assign_penalties, assign_penalty, students_late
 from autograder.reading import read_bytes

@@ -26,8 +26,8 @@ from nbgrader.api import (
 )
 
 from autograder.errors import AutograderError, SubmissionError, in_words
-from autograder.nbgrader.files import SECRET, TIMESTAMP, digest_of, notebooks_in
 from autograder.nbgrader.gradebook_rows import autograded_folder
+from autograder.nbgrader.hardening.files import SECRET, TIMESTAMP, digest_of, notebooks_in
 from autograder.reading import read_bytes
 from autograder.reports.store import EVERYBODY, NOTEBOOK, SavedRows, Store
 from autograder.submission import MAX_BYTES

@@ -27,7 +27,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from autograder.course.assignments import CHECK, Assignment, check_cell
 from autograder.course.content import settings_now
 from autograder.discovery import name_problem
-from autograder.nbgrader.files import notebooks_in
+from autograder.nbgrader.hardening.files import notebooks_in
 from autograder.reports.roster import Person
 from autograder.reports.rubric import points as points_shown
 from autograder.reports.rubric import total

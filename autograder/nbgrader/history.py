@@ -12,8 +12,8 @@ from nbgrader.api import Gradebook
 
 from autograder import __version__
 from autograder.course.assignments import CHECK, Assignment
-from autograder.nbgrader.files import digest_of
 from autograder.nbgrader.gradebook_rows import CellMarks, autograded_folder, marks_now, penalty_in
+from autograder.nbgrader.hardening.files import digest_of
 from autograder.reports.store import NOTEBOOK, Entry, MadeOf, Store
 from autograder.submission import Submission
 

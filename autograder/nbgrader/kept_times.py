@@ -18,8 +18,8 @@ import msgspec
 from nbgrader.apps.zipcollectapp import ZipCollectApp
 
 from autograder.errors import AutograderError, SubmissionError, in_words
-from autograder.nbgrader.files import MAX_TIMESTAMP, TIMESTAMP, folders_of, is_plain
-from autograder.nbgrader.timestamps import WrongTime, parse_utc
+from autograder.nbgrader.hardening.files import MAX_TIMESTAMP, TIMESTAMP, folders_of, is_plain
+from autograder.nbgrader.hardening.timestamps import WrongTime, parse_utc
 from autograder.reading import read_bytes
 from autograder.text import one_line, shown_name
 

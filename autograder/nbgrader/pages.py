@@ -32,9 +32,9 @@ from autograder.course.assignments import CHECK, Written, course_at
 from autograder.course.content import settings_now
 from autograder.errors import CourseError
 from autograder.nbgrader.feedback_page import feedback_page, with_exercise_names
+from autograder.nbgrader.hardening.restore import ATTACHMENT
+from autograder.nbgrader.hardening.sanitise import ACTIVE_FORMULA, cleaned
 from autograder.nbgrader.outcomes import FAILED, REPAIRED
-from autograder.nbgrader.restore import ATTACHMENT
-from autograder.nbgrader.sanitise import ACTIVE_FORMULA, cleaned
 from autograder.submission import grade_id
 from autograder.text import REPLACEMENT
 

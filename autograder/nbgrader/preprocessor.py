@@ -17,8 +17,8 @@ from traitlets import Enum
 from autograder.course.assignments import CHECK, Assignment, check_cell
 from autograder.errors import MachineError
 from autograder.nbgrader.gradebook_rows import CourseCell
+from autograder.nbgrader.hardening.sanitise import cleaned
 from autograder.nbgrader.outcomes import FAILED, REPAIRED, answer_in
-from autograder.nbgrader.sanitise import cleaned
 from autograder.nbgrader.totals import extra_credit
 from autograder.report import CellResult
 from autograder.reports import rubric

@@ -21,8 +21,8 @@ from traitlets import Unicode, default
 from autograder.course.assignments import Assignment, course_at
 from autograder.discovery import name_problem, submission_in
 from autograder.errors import AutograderError, SubmissionError, in_words
-from autograder.nbgrader.files import folders_of, is_plain, remove_tree
 from autograder.nbgrader.gradebook_rows import class_list
+from autograder.nbgrader.hardening.files import folders_of, is_plain, remove_tree
 from autograder.reports.roster import read_table
 from autograder.student_folder import ARCHIVES, untouched
 from autograder.submission import why_unreadable

@@ -10,7 +10,7 @@ from typing import Any
 
 from autograder.course.assignments import Assignment
 from autograder.errors import SubmissionError
-from autograder.nbgrader.files import MAX_EXTRA
+from autograder.nbgrader.hardening.files import MAX_EXTRA
 from autograder.reading import read_bytes
 from autograder.systems.collecting import Collector, Handed
 

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from autograder.course.assignments import CONFIG, Course
-from autograder.nbgrader.timestamps import WrongTime, parse_utc
+from autograder.nbgrader.hardening.timestamps import WrongTime, parse_utc
 from tests.helpers.small_course import EXERCISE, NAME, book_of, nbgrader, said_by, small_course, submit
 
 pytestmark = pytest.mark.slow

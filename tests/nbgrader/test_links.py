@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from autograder.nbgrader.files import copy_plain_files
+from autograder.nbgrader.hardening.files import copy_plain_files
 from tests.helpers.small_course import (
     EXERCISE,
     NAME,

@@ -10,8 +10,8 @@ import nbformat
 import pytest
 from nbconvert.exporters import HTMLExporter
 
+from autograder.nbgrader.hardening.sanitise import ATTRIBUTES, TAGS
 from autograder.nbgrader.pages import Page
-from autograder.nbgrader.sanitise import ATTRIBUTES, TAGS
 from tests.conftest import ROOT
 from tests.helpers.attacks import ATTACKS
 from tests.helpers.in_process import ASSIGNMENTS

@@ -17,7 +17,7 @@ import dateutil.tz
 from nbgrader.api import Gradebook, MissingEntry
 
 from autograder.errors import SubmissionError
-from autograder.nbgrader.files import MAX_TIMESTAMP, TIMESTAMP, is_plain
+from autograder.nbgrader.hardening.files import MAX_TIMESTAMP, TIMESTAMP, is_plain
 from autograder.reading import read_bytes
 from autograder.text import one_line, shown_name
 

@@ -22,7 +22,7 @@ from nbgrader.utils import temp_attrs
 
 from autograder.course.assignments import course_at
 from autograder.errors import CourseError, in_words
-from autograder.nbgrader.files import SECRET, TIMESTAMP, copy_plain_files, folders_of, is_plain
+from autograder.nbgrader.hardening.files import SECRET, TIMESTAMP, copy_plain_files, folders_of, is_plain
 from autograder.nbgrader.kept_times import times_kept
 from autograder.text import printable
 
