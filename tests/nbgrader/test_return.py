@@ -37,9 +37,9 @@ from tests.helpers.small_course import (
 )
 
 GUIDE, SYSTEMS = "instructor", "canvas-moodle-gradescope"
-# Commands for other machines, for other ways to collect and grade, and for editing the course.
+# Commands for other machines, for other ways to collect and grade, for editing the course, and about ada's own lines.
 ELSEWHERE = ("make ", ". ", "autograder doctor", "autograder dev", "nbgrader release_", "nbgrader collect",
-             "autograder bundle")  # fmt: skip
+             "autograder bundle", "autograder questions")  # fmt: skip
 
 
 @dataclass(frozen=True)
