@@ -232,9 +232,9 @@ class Autograde(NbGraderAutograde, PlainFiles):
             target.mkdir(parents=True)  # before the gradebook gets marks
             convert_student(self, assignment, student)
             content, digest = read_bytes(submission.path, MAX_BYTES, ""), digest_of(self._beside(student))
-            store = Store(Path(self.coursedir.root))
-            store.keep(context.made, content, dict(submission.python.files), context.marked.report, digest)
-            history.record(self.coursedir, assignment, student, reason, context.made, self.note)
+            entry = history.new_entry(self.coursedir, assignment, student, reason, context.made, self.note)
+            store, python = Store(Path(self.coursedir.root)), dict(submission.python.files)
+            store.keep(context.made, content, python, context.marked.report, digest, entry)
         except BaseException:
             with contextlib.suppress(OSError):  # the first error says why
                 remove_tree(target)

@@ -99,17 +99,24 @@ def changes(before: MadeOf, now: MadeOf, submission: Submission) -> Iterator[str
 def record(
     coursedir: Any, assignment: str, student: str, reason: str, made: MadeOf | None = None, note: str = ""
 ) -> None:
-    """Add what the gradebook holds now, if that differs from the last entry.
+    """Add what the gradebook holds now, if that differs from the last entry. For the rest see `new_entry`."""
+    if entry := new_entry(coursedir, assignment, student, reason, made, note):
+        Store(Path(coursedir.root)).add(assignment, student, entry)
+
+
+def new_entry(
+    coursedir: Any, assignment: str, student: str, reason: str, made: MadeOf | None = None, note: str = ""
+) -> Entry | None:
+    """What the gradebook holds now; None if that is as in the last entry.
 
     reason: why it changed
     made: of what; None if that is as it was
     """
-    store = Store(Path(coursedir.root))
-    known = store.entries(assignment, student).get(student, [])
+    known = Store(Path(coursedir.root)).entries(assignment, student).get(student, [])
     marks = marks_now(coursedir, assignment, student).get(student)
     before = known[-1] if known else None
     if not marks:
-        return
+        return None
     if made is None:
         made = last(known, marks).made if known else MadeOf()
     points, penalty, by_hand = _points(coursedir, assignment, student, marks)
@@ -123,9 +130,8 @@ def record(
         points, penalty, by_hand, note, made,
     )  # fmt: skip
     parts = ("points", "penalty", "by_hand", "made")
-    if before and not note and all(getattr(entry, key) == getattr(before, key) for key in parts):
-        return
-    store.add(assignment, student, entry)
+    is_same = before and not note and all(getattr(entry, key) == getattr(before, key) for key in parts)
+    return None if is_same else entry
 
 
 def _is_by_hand(before: Entry, points: Mapping[str, tuple[float, float]], by_hand: Collection[str]) -> bool:

@@ -125,11 +125,13 @@ class Store:
     def add(self, assignment: str, student: str, entry: Entry) -> None:
         """Append an entry."""
         with self._open() as database:
-            row = (student, assignment, msgspec.json.encode(entry))
-            database.execute("INSERT INTO entry VALUES (?, ?, ?)", row)
+            _add(database, assignment, student, entry)
 
-    def keep(self, made: MadeOf, notebook: bytes, python: Mapping[str, bytes], report: Report, autograded: str) -> None:
-        """Keep graded work, and the report on it. autograded: the digest of the autograded notebook"""
+    def keep(
+        self, made: MadeOf, notebook: bytes, python: Mapping[str, bytes], report: Report, autograded: str,
+        entry: Entry | None,
+    ) -> None:  # fmt: skip
+        """Keep graded work, the report on it and, if marks changed, an entry. autograded: the notebook's digest then"""
         names = (report.student, report.assignment, made.work)
         with self._open() as database:
             work = (*names, notebook, msgspec.json.encode(python))
@@ -137,6 +139,8 @@ class Store:
             found = (*names, made.suite, msgspec.json.encode(report.to_dict()))
             database.execute("INSERT OR REPLACE INTO report VALUES (?, ?, ?, ?, ?)", found)
             _set(database, *names[:2], NOTEBOOK, autograded)
+            if entry:
+                _add(database, report.assignment, report.student, entry)
 
     def report(self, assignment: str, student: str, made: MadeOf) -> Report | None:
         """The report on this work by this version of the suite; None if there is none."""
@@ -214,3 +218,7 @@ class Store:
 
 def _set(database: sqlite3.Connection, *row: str) -> None:
     database.execute("INSERT OR REPLACE INTO file VALUES (?, ?, ?, ?)", row)
+
+
+def _add(database: sqlite3.Connection, assignment: str, student: str, entry: Entry) -> None:
+    database.execute("INSERT INTO entry VALUES (?, ?, ?)", (student, assignment, msgspec.json.encode(entry)))

@@ -35,6 +35,11 @@ def history_of(course, student="ada"):
     return [(one.reason, one.score, one.note) for one in entries(course, student)]
 
 
+def transactions(course):
+    """How many have written to the store: SQLite counts them in the file's header."""
+    return int.from_bytes((course.root / FILE).read_bytes()[24:28], "big")
+
+
 @pytest.fixture(scope="module")
 def original(tmp_path_factory):
     """ada and ben have the same mistake."""
@@ -49,10 +54,11 @@ def test_every_change_of_a_mark_is_recorded_with_its_reason(course):
     output = said_by(course, *GRADE, "--force")  # nothing changes
     assert f"nobody is late: {NAME} has no due date; nbgrader db assignment add" in " ".join(output.split())
     assert history_of(course) == [("first grading", 0.3, "")]
-    time = course.root / "submitted" / "ada" / NAME / "timestamp.txt"
+    time, before = course.root / "submitted" / "ada" / NAME / "timestamp.txt", transactions(course)
     for text in ("2027-03-01 10:00 UTC", "2027-03-01 11:00 UTC", ""):
         time.write_text(text) if text else time.unlink()
         said_by(course, *GRADE)
+    assert transactions(course) == before + 3, "work, report and entry are written together"
     time.with_name("notes.txt").write_text("Rows.")
     said_by(course, *GRADE)
     submit(course, "ada", {EXERCISE: WRONG + "\n# again", WRITTEN: "Rows differ."})
