@@ -96,17 +96,17 @@ class TestKeyValueCache:
 
     @pytest.mark.weight(0.2)
     def test_real_sizes(self, student, reference):
-        """71 words in two texts of eight heads; 64 words through a window of 33 with 16 sinks; 257 words; two."""
+        """71 words in two texts of eight heads; 64 words through a window of 33 with 16 sinks; 521 words; two."""
         self.looks_like_an_attempt(student)
         plain = holds_in(student, reference, self.test_everything, self.test_window, self.test_sinks)
         long = {"keys": normal(1580, 2, 8, 71, 3), "values": normal(1581, 2, 8, 71, 2)}
         wide = {"keys": normal(1582, 1, 64, 16), "values": normal(1583, 1, 64, 16)}
         tiny = {"keys": normal(1584, 9, 2, 1), "values": normal(1585, 9, 2, 1)}
-        longest = {"keys": normal(1586, 1, 257, 1), "values": normal(1587, 1, 257, 1)}
+        longest = {"keys": normal(1586, 1, 521, 1), "values": normal(1587, 1, 521, 1)}
         for words, window, sinks, count in (
             (long, None, 0, 71),
-            (longest, None, 0, 257),
-            (longest, 130, 0, 257),
+            (longest, None, 0, 521),
+            (longest, 300, 0, 521),
             (wide, 33, 16, 64),
             (tiny, None, 1, 2),
             (tiny, 1, 1, 2),
