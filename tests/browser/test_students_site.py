@@ -148,6 +148,8 @@ class LiteTab(Tab):
         self.page.get_by_role("link", name=f"Open {number} in the browser").click()
         self.clicked = time.monotonic()
         self.page.locator(".jp-Notebook-cell").nth(3).wait_for(timeout=60_000)
+        # JupyterLite forgets a cell that is run before the kernel is there.
+        self.page.locator("#jp-main-statusbar").get_by_text("| Idle").wait_for(timeout=60_000)
 
     def download(self):
         """Save, and choose Download in the list of files. This version of JupyterLite has no File, Download."""
