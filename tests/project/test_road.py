@@ -30,7 +30,7 @@ CEILINGS = {
     "modules that name assert cells": (13, 13),
     "names for “it did not go on”": (12, 8),
     "lines of the engine": (25450, 20500),
-    "lines of cellcage": (8476, 7300),
+    "lines of cellcage": (8481, 7300),
     "imports in the engine's code, %": (13.8, 10),
 }
 

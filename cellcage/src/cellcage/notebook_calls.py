@@ -180,15 +180,10 @@ class NotebookCalls:
         packed = [body or call.as_bytes for call, (_, body, _) in zip(prepared, calls, strict=True)]
         closely, is_watched = tuple(number for number, (_, _, close) in enumerate(calls) if close), False
         try:
+            self._sock = self._sock or self._forked(len(calls))
             if self._sock is None:
-                # After a loss, only the last of the calls are left.
-                first_cells = self._first_cells and replace(
-                    self._first_cells, cells=self._first_cells.cells[-len(calls) :]
-                )
-                self._sock = notebook.fork(self.questions, self._ready_made, first_cells)
-                if self._sock is None:
-                    yield self._lost(Why.GONE, GONE_IN_CALL)
-                    return
+                yield self._lost(Why.GONE, GONE_IN_CALL)
+                return
             measured = len(calls) == 1 and is_measured(calls[0][0])
             if measured:
                 notebook.process.grown(begins=True)
@@ -209,17 +204,27 @@ class NotebookCalls:
                 seconds, self._began = self._patience(), time.monotonic()
                 limit = self._limit(seconds)
         except (frames.Deadline, frames.Closed) as stop:
-            ends_itself = isinstance(stop, frames.Closed) and notebook.ending().exit_code == ENDLESS
-            if not (ends_itself or (isinstance(stop, frames.Deadline) and stop.computed)):
+            if not self._has_computed_too_long(stop):
                 raise
-            seconds = min(seconds, notebook.limits.call_seconds)
             if is_watched:  # it may only have been slow because of the watch, which at least doubles the time
                 self._most = notebook.limits.call_seconds / 2
             else:
                 self._loops()
+            seconds = min(seconds, notebook.limits.call_seconds)
             yield self._lost(Why.TOO_SLOW, f"no answer after {seconds:g} second{'s' * (seconds != 1)} of computing")
         except frames.WireError as error:
             yield self._lost(Why.UNREADABLE, str(error)[:200])
+
+    def _forked(self, left: int) -> socket.socket | None:
+        """A new call process; None if its code ends it. left: after a loss, only the last of the calls"""
+        first_cells = self._first_cells and replace(self._first_cells, cells=self._first_cells.cells[-left:])
+        return self._notebook.fork(self.questions, self._ready_made, first_cells)
+
+    def _has_computed_too_long(self, stop: frames.Deadline | frames.Closed) -> bool:
+        """Whether its time was used up, or the call process ended itself, see `Limits.call_seconds`."""
+        if isinstance(stop, frames.Deadline):
+            return stop.computed
+        return self._notebook.ending().exit_code == ENDLESS
 
     def _loops(self) -> None:
         self._stopped += 1

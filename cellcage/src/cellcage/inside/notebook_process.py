@@ -215,7 +215,7 @@ def _interrupt(signum: int, frame: Any) -> None:
 
 
 def _end_unless_importing(signum: int, frame: FrameType | None) -> None:
-    """End this process, whose call is most likely endless. Whoever changes this only gets the time for imports."""
+    """End this process, whose call is most likely endless. Code that changes this only gets the time for imports."""
     if not any(inner.f_code.co_filename == IMPORTS for inner, _ in traceback.walk_stack(frame)):
         os._exit(ENDLESS)
 
