@@ -1,1 +1,1 @@
-"""From submissions to reports: a worker marks one at a time, a pool marks many, and a run log survives interruption."""
+"""From submissions to reports: a worker marks one at a time, a pool many; an interrupted run goes on where it was."""
