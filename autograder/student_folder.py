@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from autograder.course.assignments import CHECK, Assignment
-from autograder.course.digests import digests_of, text_digest
+from autograder.course.source_notebook import digests_of, text_digest
 from autograder.errors import CourseError, SubmissionError
 from autograder.reading import read_bytes
 from autograder.submission import (

@@ -28,7 +28,7 @@ from autograder.authoring.problems import NO_JUDGE, UNCHECKED, UNGRADED, UNUSABL
 from autograder.authoring.releasable import can_be_released
 from autograder.course.assignments import Assignment, Course, Exercise
 from autograder.course.content import COURSE, settings_of
-from autograder.course.time_limit import TimeIsUp, in_time
+from autograder.course.loading import TimeIsUp, in_time
 from autograder.errors import CourseError, MachineError
 from autograder.explain import fingerprints, visible_fingerprints
 from autograder.explain.explaining import ABOVE, judge

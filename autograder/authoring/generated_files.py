@@ -19,7 +19,7 @@ import nbformat
 from autograder.authoring.releasable import can_be_released
 from autograder.course.assignments import CHECK, DISPLAY_TAG, Assignment, Course
 from autograder.course.content import COURSE
-from autograder.course.digests import remembered
+from autograder.course.source_notebook import remembered
 from autograder.errors import CourseError
 from autograder.nbgrader import api, error_line
 from autograder.submission import grade_id

@@ -11,8 +11,7 @@ from autograder.authoring.problems import Problem
 from autograder.authoring.releasable import named_cells
 from autograder.authoring.skeletons import EXERCISE_FILES
 from autograder.course.assignments import CHECK, WITHDRAWN, Assignment
-from autograder.course.content import Hint
-from autograder.course.digests import RUBRIC
+from autograder.course.content import RUBRIC, Hint
 from autograder.errors import CourseError
 from autograder.reading import read_toml
 from autograder.submission import grade_id

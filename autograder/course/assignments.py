@@ -17,18 +17,24 @@ from pathlib import Path
 from types import ModuleType
 from typing import Literal, get_args
 
-from autograder.course import assert_cells, content
-from autograder.course.assert_cells import AssertCell
-from autograder.course.digests import EARLIER, RUBRIC, digest_of, line_digest, released_digests, text_digest
+from autograder.course import content
+from autograder.course.loading import Package, data_folder, load_solution
 from autograder.course.source_notebook import (
+    AUTOTEST,
+    EARLIER,
+    AssertCell,
     CellKind,
     Settings,
     SourceCell,
     SourceNotebook,
-    data_folder,
+    as_released,
+    defined_in,
+    ends_in_check,
     files_beside,
-    load_solution,
+    line_digest,
     notebook_at,
+    released_digests,
+    text_digest,
 )
 from autograder.errors import CourseError
 from autograder.reading import checked, is_handed_in, read_toml
@@ -94,7 +100,7 @@ class Assignment:
                 raise CourseError(f"{place}: a graded code cell is named {CHECK}<exercise>")
             if cell.nbgrader.points is None:
                 raise CourseError(f"{place}: no points; set them in JupyterLab's Create Assignment panel")
-            if cell.grade_id in by_cell and assert_cells.AUTOTEST.search(cell.text):
+            if cell.grade_id in by_cell and AUTOTEST.search(cell.text):
                 raise CourseError(f"{place}: nbgrader writes tests in place of AUTOTEST lines; write them as asserts")
             if any(other.grade_id == CHECK + cell.grade_id for other in cells):
                 raise CourseError(f"{place}: there is '{CHECK}{cell.grade_id}', too; rename one of them")
@@ -112,10 +118,10 @@ class Assignment:
     def assert_cells(self) -> dict[str, AssertCell]:
         """Graded cells of plain asserts, by exercise. No suite judges these exercises."""
         solutions = (cell.text for cell in self._cells if cell.cell_type == "code" and cell.nbgrader.solution)
-        found, solved = {}, assert_cells.defined_in(solutions)
+        found, solved = {}, defined_in(solutions)
         for cell in self._test_cells:
             named = cell.grade_id.startswith(CHECK)
-            if cell.text.strip() and not assert_cells.ends_in_check(cell.text, or_a_name=named):
+            if cell.text.strip() and not ends_in_check(cell.text, or_a_name=named):
                 found[cell.grade_id.removeprefix(CHECK)] = AssertCell(cell.grade_id, cell.text, solved)
         return found
 
@@ -136,7 +142,7 @@ class Assignment:
         """Text of the code cells that students must not edit, as released, by grade_id; without check cells."""
         tests = {cell.grade_id: cell.source for cell in self.assert_cells.values()}
         given = {c.grade_id: c.text for c in self._cells if c.cell_type == "code" and c.nbgrader.read_only}
-        return {name: assert_cells.released(text) for name, text in (tests | given).items()}
+        return {name: as_released(text) for name, text in (tests | given).items()}
 
     @property
     def kinds(self) -> dict[str, CellKind]:
@@ -186,7 +192,7 @@ class Assignment:
     @cached_property
     def rubrics(self) -> dict[str, tuple[tuple[float, str], ...]]:
         """What rubric.toml says: `written-why = [[1, "names the mean"], [3, "says why"]]`. Raises `CourseError`."""
-        return read_toml(self.content / RUBRIC, dict[str, tuple[tuple[float, str], ...]])
+        return read_toml(self.content / content.RUBRIC, dict[str, tuple[tuple[float, str], ...]])
 
     @property
     def written_answers(self) -> dict[str, str]:
@@ -243,7 +249,7 @@ class Assignment:
         others = self.course.assignments.keys() - {self.name}
         files = [self.notebook.parent / name for name in self.beside]
         withdrawn = repr(sorted(self.withdrawn.items()))
-        return digest_of([self.notebook, self.solution, *files], self.content, others, parts, withdrawn)
+        return content.digest_of([self.notebook, self.solution, *files], self.content, others, parts, withdrawn)
 
     def markdown(self) -> frozenset[str]:
         """The texts of the notebook's markdown cells."""
@@ -268,7 +274,7 @@ class Assignment:
             raise CourseError(f"{self.solution}: no solution; `autograder dev sync` writes it from the source notebook")
         if str(self.root) not in sys.path:  # the solution may import what lies there, and the course's package
             sys.path.append(str(self.root))
-            sys.meta_path.insert(0, content.Package(self.course.folder))
+            sys.meta_path.insert(0, Package(self.course.folder))
         folder = data_folder(tuple(self.beside.items()), self.notebook.parent) if self.beside else ""
         return load_solution(self.solution, self.solution.stat().st_mtime_ns, folder)
 

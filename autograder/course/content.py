@@ -1,4 +1,4 @@
-"""Finds and loads an assignment's files beside its notebook. Each exercise has a folder, here `median`:
+"""Finds and reads an assignment's files beside its notebook. Each exercise has a folder, here `median`:
 
     median/hidden_tests.py    hidden tests
     median/visible_tests.py   visible tests
@@ -23,35 +23,35 @@ from __future__ import annotations
 import contextlib
 import difflib
 import functools
-import importlib
+import hashlib
 import importlib.util
 import re
-import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
-from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec
 from importlib.metadata import entry_points
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import msgspec
 
+import cellcage
 from autograder import __version__
+from autograder.course.loading import COURSE, load
 from autograder.course.owners import other_writer
-from autograder.course.source_notebook import modules_beside
-from autograder.course.time_limit import loaded_in_time
 from autograder.errors import AutograderError, CourseError
 from autograder.reading import is_handed_in, read_toml
 from autograder.text import printable
 
-COURSE = "course.toml"  # in the course's folder: names that graded notebooks find, and what they must not call
 INSTALLED = "autograder.courses"  # entry points: installed packages that are courses' folders
 NOWHERE = Path(__file__).parent / "no course"  # if there is no course
 CHECKS = "*/*/visible_tests.py"  # ASSIGNMENT/EXERCISE/visible_tests.py
-PACKAGE = "content of "  # prefix of the names of loaded modules
 CONTACT = re.compile(r"(mailto:|https?://)([^{}\s]|\{(student|assignment|exercise|test)\})+")
+STAMPED = (".py", ".toml", ".html", ".md", ".txt", ".yml")  # file types of the engine's code and of courses' content
+RUBRIC = "rubric.toml"  # for people who grade; no test's mark depends on it
+# What `course.toml` says to students, with the comment above it: no mark depends on it either.
+FOR_STUDENTS = re.compile(
+    rb'(?:^\#[^\n]*\n)*^(?:contact|help)[ \t]*=[ \t]*(?:"""(?s:.*?)"""|"[^"\n]*")[^\n]*\n\n?', re.MULTILINE
+)
 _HEADING = re.compile(r'^section = "(\d+)', re.MULTILINE)
 
 
@@ -291,42 +291,35 @@ def imported_once(course: Path | None = None) -> tuple[str, ...]:
     return (*settings.names.values(), *settings.early, *(["matplotlib.pyplot"] if draws else []))
 
 
-def load(path: Path) -> ModuleType:
-    """A course's file as a module, loaded once. Its package is the course's folder, wherever that lies."""
-    path = path.resolve()
-    home = next((folder for folder in path.parents if (folder / COURSE).is_file()), path.parents[2])
-    package = _package(home)
-    if package not in sys.modules:
-        sys.modules[package] = ModuleType(package)
-        sys.modules[package].__path__ = [str(home)]
-    parts = path.relative_to(home).with_suffix("").parts
-    with modules_beside(home.parent / "source" / parts[0]):
-        return loaded_in_time(path, lambda: importlib.import_module(".".join((package, *parts))))
+def digest_of(
+    files: Sequence[Path], folder: Path, others: Collection[str], parts: Sequence[str] = ("",), more: str = ""
+) -> str:
+    """A digest of `files`, of the content of the assignment in `folder` and of all assignments, and of the engine.
+
+    others: names of the other assignments, whose own content does not count
+    parts: the folders of the engine and the sandbox that count; "" is all of them
+    more: what else counts, as a text
+    """
+    digest = hashlib.sha256("".join(map(_kit_version, parts)).encode() + more.encode())
+    of_others = {folder.parent / name for name in others}
+    shared = [path for path in folder.parent.rglob("*") if of_others.isdisjoint(path.parents)]
+    for path in sorted([*files, *filter(is_stamped, shared)]):
+        name = f"{path.parent.name}/{path.name}"
+        data = path.read_bytes() if path.is_file() else b""
+        digest.update(name.encode() + b"\0" + (FOR_STUDENTS.sub(b"", data) if path.name == "course.toml" else data))
+    return digest.hexdigest()
 
 
-class Package(MetaPathFinder):
-    """Finds the package in a course's folder by its name. A judge may read the folder, but not list the one around it,
-    which Python's own finder does."""
-
-    def __init__(self, folder: Path) -> None:
-        self.file = folder / "__init__.py"
-
-    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
-        """How to import the package; None for any other module."""
-        if name != self.file.parent.name or not self.file.is_file():
-            return None
-        return importlib.util.spec_from_file_location(name, self.file)
+def is_stamped(path: Path) -> bool:
+    """True if a mark can depend on this file of a course or of the engine."""
+    return path.suffix in STAMPED and path.name != RUBRIC
 
 
-def forget(folder: Path) -> None:
-    """Reload an assignment's files at the next `load`, since their author may have edited them."""
-    importlib.invalidate_caches()
-    folder = folder.resolve()
-    prefix = f"{_package(folder.parent)}.{folder.name}."
-    for name in [name for name in sys.modules if name.startswith(prefix)]:
-        del sys.modules[name]
-
-
-def _package(folder: Path) -> str:
-    """A unique module name. Dots are replaced, since they would separate packages."""
-    return PACKAGE + str(folder).replace(".", "\N{ONE DOT LEADER}")
+@functools.cache
+def _kit_version(part: str) -> str:
+    """A digest of a part of the engine's and the sandbox's code, read once: the running code does not change either."""
+    digest = hashlib.sha256()
+    for kit in (Path(__file__).parents[1], Path(cellcage.__file__).parent):
+        for path in sorted(filter(is_stamped, (kit / part).rglob("*"))):
+            digest.update(path.relative_to(kit).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()

@@ -1,31 +1,44 @@
-"""A source notebook: its cells, their nbgrader metadata, and the course's settings in its metadata."""
+"""A notebook of the course: its cells with nbgrader's metadata, cells of plain asserts, and digests of its texts.
+
+Graded cells of plain asserts are as in nbgrader's own courses. A cell that ends in `check("median")` is not one of
+them: a suite judges its exercise.
+
+A student keeps the notebook of an earlier release. If the course mends a word, the old text in it is still not the
+student's own. `earlier_releases.txt` beside `nbgrader_config.py` holds a digest of each text that a new release has
+replaced. It belongs to the course, so commit it.
+"""
 
 from __future__ import annotations
 
 import ast
-import asyncio
-import atexit
 import contextlib
 import functools
-import importlib.util
-import inspect
-import shutil
-import sys
-import tempfile
-import traceback
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+import hashlib
+import re
+import symtable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Literal
 
 import msgspec
 
-from autograder.course.time_limit import loaded_in_time
 from autograder.errors import CourseError
-from cellcage.files import FOLDER, put
+from autograder.text import squeezed
 
 MAX_BESIDE = 16 * 2**20  # bytes of files beside a notebook; each submission gets its own
+BEGIN, END = "BEGIN HIDDEN TESTS", "END HIDDEN TESTS"  # nbgrader's markers
+_ENDS_IN_CHECK = re.compile(r"""check\(\s*(['"])\w+\1\s*\)\s*;?\s*(#.*)?\Z""")
+_NAMED_CHECK = re.compile(r"check\(\s*\w+\s*\)\s*\Z")
+# nbgrader's release replaces this comment by tests.
+AUTOTEST = re.compile(r"^\s*### (HASHED )?AUTOTEST\b", re.MULTILINE)
+SHORTEST = 6  # characters of a hidden line that is redacted in messages; `x = 1` may stand anywhere
+HIDDEN = "(hidden)"
+EARLIER = "earlier_releases.txt"
+_HEAD = "# Written when a release is replaced: students keep notebooks with these texts. Commit this file."
+_LETTERS = 12  # of a digest; a course with 10,000 texts has two alike once in five million courses
+
+CellText = tuple[str, str, str]  # a cell's type, its grade_id (empty if it has none), and its text
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -123,75 +136,174 @@ def files_beside(notebook: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in kept}
 
 
-@functools.lru_cache(maxsize=16)
-def data_folder(files: tuple[tuple[str, bytes], ...], source: Path) -> str:
-    """A folder with copies of the files beside a notebook, in which the solution runs."""
+# ---------------------------------------------------------------- cells of plain asserts
+
+
+def ends_in_check(source: str, or_a_name: bool = False) -> bool:
+    """True if a cell ends in a call of `check`.
+
+    or_a_name: accept an unquoted name, too, which is a typo
+    """
+    lines = [line.strip() for line in source.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    patterns = (_ENDS_IN_CHECK, _NAMED_CHECK) if or_a_name else (_ENDS_IN_CHECK,)
+    return bool(lines) and any(pattern.match(lines[-1]) for pattern in patterns)
+
+
+def hidden_lines(source: str) -> frozenset[int]:
+    """Numbers of the lines that students do not get, from 1."""
+    found, inside = set[int](), False
+    for number, line in enumerate(source.splitlines(), 1):
+        inside = inside or BEGIN in line
+        if inside:
+            found.add(number)
+        inside = inside and END not in line
+    return frozenset(found)
+
+
+def as_released(source: str) -> str:
+    """A cell's text as students get it."""
+    hidden = hidden_lines(source)
+    return "\n".join(line for number, line in enumerate(source.splitlines(), 1) if number not in hidden)
+
+
+def defined_in(sources: Iterable[str]) -> frozenset[str]:
+    """The names that cells define at their top level, but for imports."""
+    found = set[str]()
+    for source in sources:
+        with contextlib.suppress(SyntaxError):  # the cell has magics
+            symbols = symtable.symtable(source, "", "exec").get_symbols()
+            found |= {one.get_name() for one in symbols if one.is_assigned() and not one.is_imported()}
+    return frozenset(found)
+
+
+@dataclass(frozen=True)
+class AssertCell:
+    """A graded test cell as its author wrote it.
+
+    solved: the names that the notebook's solutions define
+    """
+
+    grade_id: str
+    source: str
+    solved: frozenset[str] = frozenset()
+
+    @functools.cached_property
+    def answers(self) -> tuple[str, ...]:
+        """The names that students define and this cell uses."""
+        return tuple(sorted(self.solved.intersection(re.findall(r"\w+", self.source))))
+
+    @functools.cached_property
+    def hidden(self) -> frozenset[int]:
+        """Numbers of its hidden lines."""
+        return hidden_lines(self.source)
+
+    @functools.cached_property
+    def sentence(self) -> str:
+        """Its first line if that is a comment, which students have, too; else empty."""
+        first = next((line.strip() for line in as_released(self.source).splitlines() if line.strip()), "")
+        return first.lstrip("# ") if first.startswith("#") and not first.startswith(("#!", "#%")) else ""
+
+    @functools.cached_property
+    def _lines(self) -> list[str]:
+        return [line.strip() for line in self.source.splitlines()]
+
+    def message(self, kind: str, text: str, line: int, hides: bool = True) -> str:
+        """The message for an exception of type `kind`, with this `text`, raised on a line of the cell.
+
+        For a hidden line it is only what the author wrote as the assert's message, unless `hides` is false.
+        """
+        is_assert = kind == "AssertionError"
+        message = self.redacted(text) if hides else text
+        if line in self.hidden and hides:
+            written = self._message_at(line) if is_assert else None
+            shown = written or message if written is not None else ""
+            return shown or f"A hidden test does not hold{'' if is_assert else f' ({kind})'}."
+        place = self._lines[line - 1] if 0 < line <= len(self._lines) else ""
+        if is_assert:
+            return message or (f"`{place}` does not hold." if place else "A test does not hold.")
+        return f"{kind}{f': {message}' if message else ''}{f' (in `{place}`)' if place else ''}"
+
+    def redacted(self, text: str) -> str:
+        """A text without the cell's hidden lines."""
+        for number in sorted(self.hidden):
+            line = self._lines[number - 1]
+            if len(line) >= SHORTEST:
+                text = text.replace(line, HIDDEN)
+        return text
+
+    def _message_at(self, line: int) -> str | None:
+        """The message of the assert on a line: empty if it is computed at run time, None if there is none."""
+        try:
+            tree = ast.parse(self.source)
+        except SyntaxError:  # the cell has magics
+            return None
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Assert) and node.msg is not None and node.lineno <= line <= (node.end_lineno or 0):
+                return str(node.msg.value) if isinstance(node.msg, ast.Constant) else ""
+        return None
+
+
+# ---------------------------------------------------------------- digests
+
+
+def text_digest(text: str, name: str = "") -> str:
+    """The digest of a cell's text, without differences of white space. name: the grade_id; empty for any cell"""
+    return _digest("cell", name, squeezed(text))
+
+
+def line_digest(line: str) -> str:
+    """The digest of a line of code."""
+    return _digest("line", "", line.strip())
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:_LETTERS]
+
+
+def digests_of(cells: Iterable[CellText]) -> set[str]:
+    """The digests of these cells: of each text, of it with its name, and of each line of code."""
+    found = set[str]()
+    for kind, name, text in cells:
+        found |= {text_digest(text), text_digest(text, name)}
+        if kind == "code":
+            found |= set(map(line_digest, text.splitlines()))
+    return found
+
+
+def released_digests(root: Path, released: Path) -> frozenset[str]:
+    """The digests of all releases of a notebook; empty if there was none. released: the present one"""
+    return _present(released) | _earlier(root / EARLIER, released.parent.name)
+
+
+def _present(path: Path) -> frozenset[str]:
     try:
-        folder = Path(tempfile.mkdtemp(prefix="autograder-data-"))
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        folder.chmod(0o755)  # a judge runs as another user than its fork server
-        put(dict(files), folder)
-    except OSError:  # no writable place, or not enough room; code then reads the original files
-        return str(source)
-    return str(folder)
+        cells = notebook_at(path).cells
+    except CourseError:
+        return frozenset()
+    return frozenset({text_digest(""), *digests_of((cell.cell_type, cell.grade_id, cell.text) for cell in cells)})
+
+
+def _earlier(path: Path, assignment: str) -> set[str]:
+    """An assignment's digests in the course's file, if there is one."""
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return set()
+    found = (line.rpartition(" ") for line in lines)
+    return {digest for name, _, digest in found if name == assignment}
 
 
 @contextlib.contextmanager
-def modules_beside(folder: Path) -> Iterator[None]:
-    """In the block, modules in a notebook's folder can be imported, as students' code can.
-
-    They are forgotten afterwards, since another assignment may have others of the same names.
-    """
-    before, writes = set(sys.modules), sys.dont_write_bytecode
-    sys.path.insert(0, str(folder))
-    sys.dont_write_bytecode = True
+def remembered(root: Path, notebooks: Iterable[Path]) -> Iterator[None]:
+    """In the block, these releases may be written: what they replace goes into the file of the course at `root`."""
+    before = {path: _present(path) for path in notebooks}
     try:
         yield
     finally:
-        sys.path.remove(str(folder))
-        sys.dont_write_bytecode = writes
-        for name in sys.modules.keys() - before:
-            if (file := getattr(sys.modules[name], "__file__", None)) and Path(file).is_relative_to(folder):
-                del sys.modules[name]
-
-
-def _run(path: Path, module: ModuleType) -> None:
-    """Run a script in a module's names. As in a notebook, it may use `await` outside functions."""
-    code = compile(path.read_bytes(), str(path), "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
-    awaited = eval(code, vars(module))  # noqa: S307
-    if inspect.iscoroutine(awaited):
-        with ThreadPoolExecutor(1) as beside:  # in this thread there may be a loop already, as in a notebook's kernel
-            beside.submit(asyncio.run, awaited).result()
-
-
-@functools.lru_cache
-def load_solution(path: Path, changed: int, folder: str) -> ModuleType:
-    """A paired script as a module, run in `folder` unless that is empty. Raises `CourseError`.
-
-    changed: the time of its last change, so that an edited script is loaded again
-    """
-    name = f"solutions.{path.parent.name}.{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path.absolute())
-    assert spec is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    setattr(module, FOLDER, folder)
-    try:
-        with (
-            contextlib.chdir(folder) if folder else contextlib.nullcontext(),
-            modules_beside(Path(folder)) if folder else contextlib.nullcontext(),
-        ):
-            loaded_in_time(path, lambda: _run(path, module))
-    except CourseError:
-        raise
-    except Exception as error:
-        where, said = _line(error, path), f"({type(error).__name__}: {error})"
-        raise CourseError(f"{path}: the solution does not run{where} {said}") from error
-    return module
-
-
-def _line(error: Exception, path: Path) -> str:
-    """The line at the script's top that raised, as a part of a sentence: the notebook has its text, not its number."""
-    frames = (frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path))
-    line = next((frame.line for frame in frames if frame.line), "")
-    return f" at `{line}`" if line else ""
+        file = root / EARLIER
+        lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+        known = {line for line in lines if not line.startswith("#")}
+        replaced = ((path.parent.name, digests - _present(path)) for path, digests in before.items())
+        new = {f"{name} {digest}" for name, digests in replaced for digest in digests} - known
+        if new:
+            file.write_text("\n".join([_HEAD, *sorted(known | new), ""]), encoding="utf-8")

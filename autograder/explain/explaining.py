@@ -84,7 +84,7 @@ class Explaining:
 
     @contextlib.contextmanager
     def _in_time(self) -> Iterator[None]:
-        """Raises `OutOfTime` in the block once it has used up the CPU time left. `time_limit` goes by the clock."""
+        """Raises `OutOfTime` in the block once the CPU time left is used up. `loading.in_time` goes by the clock."""
         if not self._limited:
             yield
             return

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
-from autograder.course.time_limit import TimeIsUp, in_time
+from autograder.course.loading import TimeIsUp, in_time
 from autograder.explain.fingerprints import Fingerprints, alike, as_compared, digest, fingerprint_of, on_any_machine
 from autograder.testing.callbacks import passes_functions
 from autograder.testing.catalogue import Catalogue, Mistake

@@ -17,8 +17,8 @@ from dataclasses import replace
 
 from msgspec import structs
 
-from autograder.course.assert_cells import AssertCell
 from autograder.course.assignments import Exercise
+from autograder.course.source_notebook import AssertCell
 from autograder.judge.notebook import JudgedNotebook
 from autograder.report import CellResult, ExerciseResult, Finding, State, TestResult
 from autograder.task import Task

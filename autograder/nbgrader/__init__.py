@@ -37,7 +37,7 @@ from nbgrader.server_extensions.formgrader.base import BaseHandler
 from nbgrader.server_extensions.formgrader.handlers import FormgraderHandler
 
 from autograder.course.assignments import CONFIG
-from autograder.course.digests import remembered
+from autograder.course.source_notebook import remembered
 from autograder.errors import CourseError
 from autograder.nbgrader import due, totals
 from autograder.nbgrader.autograde import Autograde

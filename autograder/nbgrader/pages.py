@@ -27,9 +27,9 @@ from nbformat.notebooknode import from_dict
 from nbformat.v4 import new_markdown_cell
 from traitlets import Unicode, default
 
-from autograder.course.assert_cells import released
 from autograder.course.assignments import CHECK, Written, course_at
 from autograder.course.content import settings_now
+from autograder.course.source_notebook import as_released
 from autograder.errors import CourseError
 from autograder.nbgrader.feedback_page import feedback_page, with_exercise_names
 from autograder.nbgrader.hardening.restore import ATTACHMENT
@@ -178,7 +178,7 @@ class Page(HTMLExporter):
         shown, self.left = copy.deepcopy(nb), MAX_ALL_RENDERED
         for cell in shown.cells:
             if cell.get("metadata", {}).get("nbgrader", {}).get("grade") and cell.cell_type == "code":
-                cell.source = released(cell.source)  # readers must not see hidden lines
+                cell.source = as_released(cell.source)  # readers must not see hidden lines
         self.own, contact = frozenset(), ""
         with contextlib.suppress(CourseError, OSError):  # if the course cannot be read, all texts are untrusted
             assignment = course_at(Path(self.root)).assignment(for_grader or info.get("assignment", ""))

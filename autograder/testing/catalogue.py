@@ -31,7 +31,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from autograder.course import content
+from autograder.course import loading
 from autograder.errors import AutograderError, CourseError
 
 
@@ -154,7 +154,7 @@ def read_catalogue(files: Sequence[Path]) -> Catalogue:
     """The catalogues of an assignment's exercises as one; a missing file counts as empty. Raises `CourseError`."""
     whole = Catalogue()
     for folder in {path.parent.parent for path in files}:
-        content.forget(folder)
+        loading.forget(folder)
     for path in [path for path in files if path.is_file()]:
         found = _loaded(path)
         whole.mistakes += found.mistakes
@@ -165,7 +165,7 @@ def read_catalogue(files: Sequence[Path]) -> Catalogue:
 def _loaded(path: Path) -> Catalogue:
     """The catalogue in a file. Raises `CourseError` with the line that raises, or if there is none."""
     try:
-        found = getattr(content.load(path), "mistake", None)
+        found = getattr(loading.load(path), "mistake", None)
     except AutograderError:
         raise
     except Exception as error:

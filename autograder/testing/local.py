@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.course.time_limit import TimeIsUp, in_time
+from autograder.course.loading import TimeIsUp, in_time
 from autograder.testing.callbacks import Questions
 from autograder.testing.functions import Answering
 from cellcage.calling.lookups import names_used

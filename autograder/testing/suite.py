@@ -26,7 +26,7 @@ from typing import Any
 
 import pytest
 
-from autograder.course import content
+from autograder.course import loading
 from autograder.errors import CourseError, MachineError
 from autograder.report import TestMessage
 from autograder.testing.call_text import as_written
@@ -263,12 +263,12 @@ def _collected(folder: Path, paths: Sequence[Path]) -> list[pytest.Function]:
     # It would collect garbage five times in the end, which takes 0.2 s once PyTorch is loaded.
     arguments += ["-p", "no:unraisableexception"]
     collector = _Collector(folder)
-    content.forget(folder)
+    loading.forget(folder)
     with _without_settings(), warnings.catch_warnings(), _quiet():
         warnings.simplefilter("ignore", pytest.PytestUnknownMarkWarning)  # `autograder dev check` names it
         pytest.main([*arguments, *(os.path.relpath(path, folder) for path in paths)], plugins=[collector])
     for path, error in collector.not_loaded.items():
-        if isinstance(error, ModuleNotFoundError) and not str(error.name).startswith(content.PACKAGE):
+        if isinstance(error, ModuleNotFoundError) and not str(error.name).startswith(loading.PACKAGE):
             raise MachineError(_how_to_get(error.name or str(error)))
         if isinstance(error, CourseError):  # it names the file
             raise error
@@ -302,10 +302,10 @@ class _Collector:
             config.invocation_params = started  # where pytest goes in the end
 
     def pytest_pycollect_makemodule(self, module_path: Path, parent: pytest.Collector) -> pytest.Module:
-        """A file of the course. Several are called hidden_tests.py, and they share files; see `content.load`."""
+        """A file of the course. Several are called hidden_tests.py, and they share files; see `loading.load`."""
         module: pytest.Module = pytest.Module.from_parent(parent, path=module_path)
         try:
-            module.obj = content.load(module_path)
+            module.obj = loading.load(module_path)
         except Exception as error:
             self.not_loaded[module_path] = error
             module.obj = ModuleType("nothing")

@@ -9,8 +9,8 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell
 
-from autograder.course.assert_cells import AssertCell, released
 from autograder.course.assignments import Course
+from autograder.course.source_notebook import AssertCell, as_released
 from autograder.discovery import find_submissions
 from autograder.judge.assert_cells import credit
 from autograder.task import as_task
@@ -254,7 +254,7 @@ def test_message_about_hidden_line_is_the_authors_text(kind, text, line, said):
 
 
 def test_released_cell_has_no_hidden_lines():
-    assert released(CELL.source) == "value = 3\nassert value == 4"
+    assert as_released(CELL.source) == "value = 3\nassert value == 4"
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from autograder.authoring import course_check
 from autograder.authoring.generated_files import sync
 from autograder.authoring.problems import once
 from autograder.authoring.sample_class import fill, hand_in
-from autograder.course import time_limit
+from autograder.course import loading
 from autograder.course.assignments import Course
 from autograder.errors import CourseError
 from autograder.nbgrader import api
@@ -140,7 +140,7 @@ BEFORE = "    test_two"
     ]),
 )  # fmt: skip
 def test_slip_in_a_file_is_reported_with_its_place(course, problems, monkeypatch, file, old, new, where, what):
-    monkeypatch.setattr(time_limit, "LOADING_SECONDS", 2.0)
+    monkeypatch.setattr(loading, "LOADING_SECONDS", 2.0)
     monkeypatch.setattr(course_check, "SUITE_SECONDS", 2.0)
     path = course.folder / NAME / "mean" / file
     text = path.read_text() if old else ""
@@ -187,7 +187,7 @@ ASSERTS, LOOP = "\nassert mean([1, 3]) == 2", f"\n{ENDLESS}"
 )  # fmt: skip
 def test_slip_in_the_notebook_is_reported_with_its_cell(course, problems, monkeypatch, name, change, where, what):
     edit(course, name, change)
-    monkeypatch.setattr(time_limit, "LOADING_SECONDS", 2.0)
+    monkeypatch.setattr(loading, "LOADING_SECONDS", 2.0)
     monkeypatch.setattr(local, "COURSE_SECONDS", 1.0)
     with contextlib.suppress(CourseError):  # with the same message
         list(sync(Course(course.root)))

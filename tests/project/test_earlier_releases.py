@@ -8,8 +8,7 @@ import msgspec
 import pytest
 
 from autograder.course.assignments import Course
-from autograder.course.digests import digests_of
-from autograder.course.source_notebook import SourceNotebook
+from autograder.course.source_notebook import SourceNotebook, digests_of
 from tests.conftest import ROOT
 
 

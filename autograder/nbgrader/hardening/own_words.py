@@ -8,7 +8,7 @@ from itertools import groupby, takewhile
 from keyword import iskeyword
 from typing import Protocol
 
-from autograder.course.digests import line_digest, text_digest
+from autograder.course.source_notebook import line_digest, text_digest
 
 _TEXT_MAGIC = re.compile(r"\s*%%(?:markdown|html|latex|javascript|writefile)\b")
 _SHELL = re.compile(r"(?:pip3?|conda|mamba|apt|apt-get|git|cd|ls)\s")  # IPython runs it without a `!`

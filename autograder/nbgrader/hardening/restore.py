@@ -17,7 +17,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import compute_checksum
 
-from autograder.course.digests import digests_of, text_digest
+from autograder.course.source_notebook import digests_of, text_digest
 from autograder.nbgrader.gradebook_rows import CourseCell
 from autograder.nbgrader.hardening.own_words import has_own_lines, may_answer, words_below
 from autograder.nbgrader.preprocessor import GradingContext, context_in
