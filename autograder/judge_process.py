@@ -4,7 +4,7 @@ The fork server has loaded the course (hidden tests, reference, known mistakes) 
 one submission, talks to the student's process, and returns one verdict of a fixed form. It may start no process, open
 no socket and write no file. When it is done it ends, with everything that it has read.
 
-`autograder.messages` defines what worker and judge say to each other.
+`autograder.task` defines what worker and judge say to each other.
 """
 
 from __future__ import annotations
@@ -32,9 +32,8 @@ from autograder.judge.assert_cells import judge_assert_cells
 from autograder.judge.judging import mark
 from autograder.judge.notebook import DisplayCell, JudgedNotebook, display_cells
 from autograder.judge.rules.ready_made import mentions
-from autograder.messages import CourseSetting, FromJudge, Opened, Preparation
 from autograder.report import CellResult, ExerciseResult, Verdict
-from autograder.task import Task
+from autograder.task import CourseSetting, FromJudge, Opened, Preparation, Task
 from autograder.text import one_line
 from cellcage import Limits, Process
 from cellcage.child import Sandboxed, gather_pages, silence

@@ -1,6 +1,6 @@
 """One submission's result as values, from which gradebook, JSON, table and feedback page are made.
 
-`autograder.worker.verdict` refuses what a judge sends if it exceeds the bounds here.
+`autograder.task.read_message` refuses what a judge sends if it exceeds the bounds here.
 """
 
 from __future__ import annotations
@@ -83,6 +83,11 @@ class Picture(Struct, frozen=True):
     columns: Labels
     boolean: bool
     wanted: Annotated[tuple[Numbers, ...], Meta(max_length=MAX_MATRICES)] = ()
+
+    def __post_init__(self) -> None:
+        sides = len(self.rows), {len(self.columns)}
+        if any((len(one), set(map(len, one))) != sides for one in (*self.matrices, *self.wanted)):
+            raise ValueError("a picture's numbers do not go with its labels")
 
 
 class Finding(Struct, frozen=True):

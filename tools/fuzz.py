@@ -38,12 +38,12 @@ from autograder.explain.differences import ComparedCall
 from autograder.explain.fingerprints import fingerprint_of
 from autograder.report import CellResult, Picture, Verdict
 from autograder.submission import code_cells, read_notebook
+from autograder.task import read_message
 from autograder.testing.callbacks import Questions, is_small
 from autograder.testing.cases import alike
 from autograder.testing.comparing import same_answer
 from autograder.testing.expect import kind_of
 from autograder.testing.redaction import without_words
-from autograder.worker.verdict import read_message
 from cellcage.notebook_calls import read
 from cellcage.protocol import frames
 from cellcage.protocol.calls import Call, Failure, Reply, answer_bytes, answer_of, call_of

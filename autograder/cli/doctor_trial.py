@@ -18,7 +18,7 @@ from autograder.report import CellResult
 from autograder.reports.rubric import points
 from autograder.testing.callbacks import Questions
 from autograder.text import one_line
-from autograder.worker.model_answer import first_loss, model_answer
+from autograder.worker.executors import first_loss, model_answer
 from autograder.worker.worker import Worker, one_worker
 from cellcage import ForkServer, Limits
 from cellcage.notebook_calls import read

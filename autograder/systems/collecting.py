@@ -19,12 +19,11 @@ from sqlalchemy.exc import SQLAlchemyError
 from traitlets import Unicode, default
 
 from autograder.course.assignments import Assignment, course_at
-from autograder.discovery import name_problem, submission_in
+from autograder.discovery import ARCHIVES, name_problem, submission_in, untouched
 from autograder.errors import AutograderError, SubmissionError, in_words
 from autograder.nbgrader.gradebook_rows import class_list
 from autograder.nbgrader.hardening.files import folders_of, is_plain, remove_tree
 from autograder.reports.roster import read_table
-from autograder.student_folder import ARCHIVES, untouched
 from autograder.submission import why_unreadable
 from autograder.text import composed, in_shell, printable, shown_name, squeezed
 

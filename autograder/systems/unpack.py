@@ -17,9 +17,9 @@ from pathlib import Path, PurePosixPath
 
 from nbgrader.plugins import ExtractorPlugin
 
+from autograder.discovery import ARCHIVES
 from autograder.errors import SubmissionError
 from autograder.nbgrader.hardening.files import copy_plain_files, is_plain
-from autograder.student_folder import ARCHIVES
 from autograder.submission import MAX_BYTES
 from autograder.text import printable
 

@@ -18,11 +18,9 @@ from msgspec import structs
 from autograder.course import content
 from autograder.course.assignments import Assignment, Course, Exercise
 from autograder.errors import CourseError, MachineError
-from autograder.messages import CourseSetting, Opened, Preparation
 from autograder.report import ExerciseResult, Finding, Report, Verdict
-from autograder.task import Marked, Task, failed, newer_python
+from autograder.task import CourseSetting, Marked, Opened, Preparation, Task, failed, newer_python, read_message
 from autograder.text import shown_name
-from autograder.worker.verdict import read_message
 from cellcage import Backend, ForkServer, Limits, Process, Zygote, choose_backend
 from cellcage.errors import NoSandbox
 from cellcage.protocol import frames

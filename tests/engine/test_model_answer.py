@@ -11,7 +11,7 @@ from autograder.authoring.sample_class import fill, hand_in, model_answers
 from autograder.authoring.skeletons import begin_assignment
 from autograder.course.assignments import Course
 from autograder.nbgrader import api
-from autograder.worker.model_answer import MODEL_ANSWER
+from autograder.worker.executors import MODEL_ANSWER
 from autograder.worker.worker import Worker
 from tests.helpers.small_course import NAME, book_of, command, nbgrader, said_by, small_course
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.worker.verdict import read_message
+from autograder.task import read_message
 from cellcage.protocol import frames
 from cellcage.wire import WireError
 from tools import fuzz, fuzz_changes

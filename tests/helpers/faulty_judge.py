@@ -16,8 +16,7 @@ from unittest import mock
 import msgspec
 
 from autograder import judge_process as process
-from autograder.messages import FromJudge
-from autograder.task import Task
+from autograder.task import FromJudge, Task
 from cellcage.protocol import frames
 from cellcage.protocol.messages import HowEnded
 

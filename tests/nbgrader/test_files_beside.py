@@ -10,7 +10,7 @@ from collections import Counter
 import nbformat
 import pytest
 
-from autograder.student_folder import MAX_NOTEBOOK_BYTES, MAX_NOTEBOOKS
+from autograder.discovery import MAX_NOTEBOOK_BYTES, MAX_NOTEBOOKS
 from autograder.submission import MAX_FOLDERS, MAX_PYTHON, MAX_PYTHON_BYTES, grade_id
 from tests.helpers.small_course import (
     EXERCISE,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import asdict
 
+from autograder.discovery import MAX_NOTEBOOK_BYTES, MAX_NOTEBOOKS
 from autograder.explain.explaining import EXERCISE_SECONDS, SUBMISSION_SECONDS
-from autograder.student_folder import MAX_NOTEBOOK_BYTES, MAX_NOTEBOOKS
 from autograder.submission import MAX_BYTES, MAX_CELLS, MAX_FOLDERS, MAX_PYTHON, MAX_PYTHON_BYTES
 from cellcage.limits import MIB, Limits
 from tests.conftest import ROOT

@@ -18,10 +18,10 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import compute_checksum
 
 from autograder.course.source_notebook import digests_of, text_digest
+from autograder.discovery import as_handed_out
 from autograder.nbgrader.gradebook_rows import CourseCell
 from autograder.nbgrader.hardening.own_words import has_own_lines, may_answer, words_below
 from autograder.nbgrader.preprocessor import GradingContext, context_in
-from autograder.student_folder import as_handed_out
 from autograder.submission import PICTURES, UNTOUCHED, Cells, NotebookCell, grade_id, is_plain_check
 from autograder.text import one_line, printable, shown_name, squeezed
 
