@@ -18,7 +18,7 @@ from collections import Counter
 from autograder.course.assignments import Assignment, Course
 from autograder.report import ExerciseResult
 from autograder.reports.rubric import as_text
-from autograder.student.check_result import CheckResult, parts_of
+from autograder.student.check import CheckResult, parts_of
 from autograder.worker.worker import one_worker
 from tests.helpers import slips
 from tests.helpers.wrong_code import WrongCode, wrong_code_of

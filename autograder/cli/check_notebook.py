@@ -30,10 +30,10 @@ from autograder.reading import read_bytes
 from autograder.report import CellResult, Report
 from autograder.reports.marks_file import write
 from autograder.reports.rubric import MARKS
-from autograder.student.check import judged, visible_material
-from autograder.student.check_result import CheckResult, Progress
+from autograder.student.check import CheckResult, judged, visible_material
 from autograder.student.kernel import PrintedText, in_cells
 from autograder.student.own_lines import calls_of, questions
+from autograder.student.progress import Progress
 from autograder.submission import code_cells, folders_below, python_in, python_paths, read_notebook
 from autograder.testing import cell_errors
 from autograder.text import printable, printable_lines

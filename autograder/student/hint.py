@@ -9,7 +9,7 @@ from typing import Any
 from autograder.course.assignments import Course
 from autograder.course.content import Visible, settings_of, visible_around
 from autograder.reports.rubric import block, name_of, paragraph, with_code
-from autograder.student.check_result import listing
+from autograder.student.progress import listing
 
 LEVELS = 3
 # How often a hint was shown for each exercise in this session. It is not saved.

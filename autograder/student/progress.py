@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping, Sequence
+import textwrap
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -19,15 +20,16 @@ from msgspec import Struct
 from autograder.course.content import Visible, visible_around
 from autograder.errors import SubmissionError
 from autograder.reading import read_bytes
+from autograder.report import ExerciseResult
 from autograder.reports.rubric import block, paragraph, with_code
-from autograder.student.check_result import DONE, NOT_DONE, CheckResult, bar_parts
 from autograder.text import printable
 
 FILE = ".autograder-progress.json"
 MOST = 2**20  # bytes; a student who meets every known mistake has a tenth of it
-WIDTH = 12  # characters of a bar
+WIDTH, LONG_BAR = 12, 24  # characters of a bar: one of several, and the one below a check
+TERMINAL = 80  # characters; nbgrader cuts longer lines when it prints a failed cell
 SIGNS = {"done": "#", "begun": "+", "open": "-"}
-COLOURS = {"done": DONE, "begun": "#f9a825", "open": NOT_DONE}
+COLOURS = {"done": "#2e7d32", "begun": "#f9a825", "open": "#9e9e9e55"}
 
 
 class CheckRecord(Struct, omit_defaults=True):
@@ -50,19 +52,18 @@ def recorded(path: Path) -> dict[str, CheckRecord]:
     return {}
 
 
-def remember(checked: CheckResult, folder: Path) -> bool:
+def remember(result: ExerciseResult, passed: bool, met: Sequence[str], path: Path) -> bool:
     """Save a check's result, unless the exercise is not started or somebody else runs the notebook.
 
     If the file cannot be written, nothing is saved and the check goes on. True if the exercise begins to pass.
+
+    passed: whether the exercise passes its check; met: the names of known mistakes found
     """
-    result = checked.result
     if not result.started or "NBGRADER_EXECUTION" in os.environ:
         return False
-    path = path_of(folder, checked.visible.assignments)
     records = recorded(path)
     before = records.get(result.name, CheckRecord())
-    met = [] if checked.culprit else [one.name for one in result.of("known mistake")]
-    records[result.name] = CheckRecord(checked.passed, list(dict.fromkeys((*before.mistakes, *met))))
+    records[result.name] = CheckRecord(passed, list(dict.fromkeys((*before.mistakes, *met))))
     if records[result.name] != before or not path.exists():
         new = path.with_name(f"{FILE}.{os.getpid()}")
         try:
@@ -71,7 +72,43 @@ def remember(checked: CheckResult, folder: Path) -> bool:
         except OSError:
             with contextlib.suppress(OSError):
                 new.unlink()
-    return checked.passed and not before.passed
+    return passed and not before.passed
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Which exercises of an assignment pass their visible tests, out of `all`."""
+
+    assignment: str
+    all: tuple[str, ...]
+    passed: frozenset[str]
+
+    @classmethod
+    def of(cls, exercise: str, passed: Collection[str], visible: Visible) -> Progress:
+        """The progress of the assignment that `exercise` belongs to. `passed` may name other assignments' exercises."""
+        assignment = visible.assignment_of(exercise)
+        exercises = visible.assignments[assignment]
+        return cls(assignment, exercises, frozenset(passed) & frozenset(exercises))
+
+    def __repr__(self) -> str:
+        full = round(LONG_BAR * len(self.passed) / len(self.all))
+        return f"[{'#' * full}{'-' * (LONG_BAR - full)}]\n{self._sentence()}"
+
+    def _sentence(self) -> str:
+        name, _, rest = self.assignment.partition("_")
+        count = (
+            f"{len(self.passed)} of {len(self.all)} exercises of {name}, {rest.replace('_', ' ')}, pass their checks"
+        )
+        return f"{count}. Well done!" if len(self.passed) == len(self.all) else f"{count}."
+
+    def _repr_html_(self) -> str:
+        sentence = escape(self._sentence())
+        bar = (
+            f'<div role="progressbar" aria-valuemin="0" aria-valuemax="{len(self.all)}" '
+            f'aria-valuenow="{len(self.passed)}" aria-label="{sentence}" style="display:flex;gap:2px;max-width:20em">'
+            f"{bar_parts({name: COLOURS['done' if name in self.passed else 'open'] for name in self.all})}</div>"
+        )
+        return f'<div class="autograder-progress" style="margin:.8em 0 .3em">{bar}{paragraph(sentence)}</div>'
 
 
 @dataclass(frozen=True)
@@ -181,3 +218,31 @@ def progress() -> None:
     from IPython.display import display  # its import takes long, and the command line does not need it
 
     display(page(Path.cwd()))
+
+
+def bar_parts(colours: Mapping[str, str]) -> str:
+    """The parts of a bar as HTML: one for each name, in its colour, with the name as its title."""
+    return "".join(
+        f'<span style="flex:1;height:.6em;background:{colour}" title="{escape(name)}"></span>'
+        for name, colour in colours.items()
+    )
+
+
+def listing(function: str, folder: Path) -> str:
+    """What `check` or `hint` lists without a name: the exercises of the assignment in `folder`, or of all of them.
+
+    function: `check` or `hint`, for the example of a call
+    """
+    assignments = visible_around(folder, "").assignments
+    name = folder.resolve().name
+    listed = {name: assignments[name]} if name in assignments else assignments
+    example = next((exercise for exercises in listed.values() for exercise in exercises), "")
+    lines = [f'Name an exercise, such as {function}("{example}").' if example else "No exercise here."]
+    for assignment, exercises in listed.items():
+        lines += wrapped(f"{assignment}: {', '.join(exercises)}", "  ")
+    return "\n".join(lines)
+
+
+def wrapped(text: str, indent: str = "") -> list[str]:
+    """Lines of a terminal's width; none of an empty text. A long word, such as code without blanks, is not cut."""
+    return textwrap.wrap(text, TERMINAL, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)

@@ -6,7 +6,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
-from autograder.student.waiting import begin
+from autograder.student.kernel import begin_waiting
 
 STUB = "def centred(x):\n    # YOUR CODE HERE\n    raise NotImplementedError()"
 CLASS = "class Table:\n    def __init__(self):\n        raise NotImplementedError()"
@@ -23,7 +23,7 @@ def shell():
     config.InteractiveShell.colors = "nocolor"
     opened = InteractiveShell(config=config)
     opened.set_custom_exc((KeyError, NameError), other_handler)
-    begin(opened)
+    begin_waiting(opened)
     return opened
 
 

@@ -7,8 +7,7 @@ from typing import Any
 
 from autograder.course.assignments import Assignment
 from autograder.report import ExerciseResult
-from autograder.student.check import examine
-from autograder.student.check_result import CheckResult
+from autograder.student.check import CheckResult, examine
 from tests.helpers.slips import names_of
 
 SAME, ONE_OF_TWO, LESS, PLACE, ELSE, GREEN = (

@@ -15,8 +15,7 @@ import nbformat
 
 from autograder.course.assignments import Assignment
 from autograder.report import WENT_IN
-from autograder.student.check import examine
-from autograder.student.check_result import CheckResult
+from autograder.student.check import CheckResult, examine
 from tests.helpers.in_process import ASSIGNMENTS, _compiled
 from tests.helpers.wrong_code import WrongCode, model_code
 
