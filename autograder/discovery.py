@@ -13,8 +13,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from autograder.course.assignments import CHECK, Assignment, Course
-from autograder.course.source_notebook import digests_of, text_digest
+from autograder.course.assignments import Assignment, Course
+from autograder.course.source_notebook import CHECK, digests_of, text_digest
 from autograder.errors import CourseError, SubmissionError
 from autograder.reading import read_bytes
 from autograder.submission import (

@@ -61,9 +61,9 @@ class _Loaded:
     @classmethod
     def of(cls, assignment: Assignment) -> _Loaded:
         """The assignment, read from its files. Raises `CourseError`."""
-        shown, material = display_cells(assignment.display_cells), material_of(assignment)
+        shown, material = display_cells(assignment.source.display_cells), material_of(assignment)
         # Read and computed here, once for all children.
-        _ = assignment.assert_cells, assignment.beside
+        _ = assignment.source.assert_cells, assignment.beside
         _ = material.plan.by_exercise, material.plan.right, material.plan.watched
         return cls(assignment, material, shown)
 
@@ -133,7 +133,7 @@ class Judge:
             gc.freeze()
             gather_pages()
         loaded = self._loaded[needed.assignment]
-        for exercise in set(needed.exercises) - loaded.prepared - loaded.assignment.assert_cells.keys():
+        for exercise in set(needed.exercises) - loaded.prepared - loaded.assignment.source.assert_cells.keys():
             loaded.prepared.add(exercise)
             assert loaded.material.hypotheses is not None
             loaded.material.hypotheses.table(exercise)
@@ -162,13 +162,13 @@ class Judge:
         process = Process(partial(_opened, sock), assignment.beside, dict(task.files))
         ready_made = loaded.material.ready_made
         by_asserts = dict[str, ExerciseResult]()
-        if assignment.assert_cells:
-            by_asserts = judge_assert_cells(assignment.assert_cells, task, process, ready_made)
+        if assignment.source.assert_cells:
+            by_asserts = judge_assert_cells(assignment.source.assert_cells, task, process, ready_made)
         if not task.for_page and len(by_asserts) == len(task.exercises):
             return _verdict(task, by_asserts.values(), [CellResult()] * len(task.cells), ready_made)
         material = loaded.material if task.for_page else replace(loaded.material, examples={})
         others = [exercise for exercise in task.exercises if exercise.name not in by_asserts]
-        checks, shows = dict(task.checks), task.for_page and assignment.is_classic
+        checks, shows = dict(task.checks), task.for_page and assignment.source.is_classic
         with JudgedNotebook(task.cells, task.limits, process, loaded.display_cells, checks, shows) as notebook:
 
             def as_verdict(results: Iterable[ExerciseResult]) -> Verdict:

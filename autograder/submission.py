@@ -16,8 +16,7 @@ from typing import Any, Literal
 
 from msgspec import Struct, structs
 
-from autograder.course.assignments import CHECK
-from autograder.course.source_notebook import CellKind
+from autograder.course.source_notebook import CHECK, CellKind
 from autograder.errors import SubmissionError
 from autograder.reading import parse_json, read_bytes
 from autograder.text import one_line, printable

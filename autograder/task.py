@@ -16,7 +16,8 @@ from typing import Any
 
 from msgspec import Struct, ValidationError, convert, structs
 
-from autograder.course.assignments import CHECK, Assignment, Exercise
+from autograder.course.assignments import Assignment, Exercise
+from autograder.course.source_notebook import CHECK
 from autograder.discovery import notices
 from autograder.errors import SubmissionError
 from autograder.report import CellResult, ExerciseResult, Report, TestResult, Verdict
@@ -98,8 +99,8 @@ def as_task(submission: Submission, assignment: Assignment | None, version: str)
     if task.problem or assignment is None:
         return task
     try:
-        notebook = read_notebook(submission.path).with_kinds(assignment.kinds)
-        cells = code_cells(notebook, assignment.locked_cells)
+        notebook = read_notebook(submission.path).with_kinds(assignment.source.kinds)
+        cells = code_cells(notebook, assignment.source.locked_cells)
     except SubmissionError as error:
         return replace(task, problem=str(error))
     found = notices(submission, assignment, notebook.cells)

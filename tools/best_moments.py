@@ -14,7 +14,8 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 
-from autograder.course.assignments import CHECK, Assignment, Course
+from autograder.course.assignments import Assignment, Course
+from autograder.course.source_notebook import CHECK
 from autograder.submission import grade_id
 from tests.conftest import ROOT
 

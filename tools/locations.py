@@ -30,7 +30,7 @@ def graded(worker: Worker, assignment: Assignment, wrong: WrongCode) -> Exercise
     """The result of one wrong answer among model answers."""
     notebook = fill(assignment.released, model_answers(assignment) | {wrong.exercise: wrong.code})
     task = Task("wrong", assignment.name, assignment.version).of(
-        code_cells(NotebookFile.of(notebook.cells), assignment.locked_cells)
+        code_cells(NotebookFile.of(notebook.cells), assignment.source.locked_cells)
     )
     return next(one for one in worker.mark(task).report.exercises if one.name == wrong.exercise)
 

@@ -18,7 +18,8 @@ from pathlib import Path
 import psutil
 from nbgrader.api import Gradebook
 
-from autograder.course.assignments import CHECK, CONFIG, Course
+from autograder.course.assignments import CONFIG, Course
+from autograder.course.source_notebook import CHECK
 from autograder.discovery import find_submissions
 from autograder.report import Report
 from autograder.submission import code_cells, read_notebook

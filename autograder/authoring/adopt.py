@@ -51,7 +51,7 @@ def adopt(course: Course) -> Iterator[Adopted]:
 
 def _adopted(assignment: Assignment, worker: Worker) -> Adopted:
     found = Adopted(f"{assignment.name}/{assignment.notebook.name}")
-    notebook, tests = assignment.source, assignment.assert_cells
+    notebook, tests = assignment.source, assignment.source.assert_cells
     points = sum(assignment.graded_cells[cell.grade_id] for cell in tests.values())
     hidden = sum(bool(cell.hidden) for cell in tests.values())
     found.works.append(f"cells of tests: {len(tests)}, with hidden ones: {hidden}, points: {points:g}")

@@ -27,8 +27,8 @@ from autograder.authoring.notebook_promises import Promises, promises
 from autograder.authoring.problems import NO_JUDGE, UNCHECKED, UNGRADED, UNUSABLE, Checked, Problem, named, once
 from autograder.authoring.releasable import can_be_released
 from autograder.course.assignments import Assignment, Course, Exercise
-from autograder.course.content import COURSE, settings_of
-from autograder.course.loading import TimeIsUp, in_time
+from autograder.course.content import settings_of
+from autograder.course.loading import COURSE, TimeIsUp, in_time
 from autograder.errors import CourseError, MachineError
 from autograder.explain import fingerprints, visible_fingerprints
 from autograder.explain.explaining import ABOVE, judge
@@ -307,7 +307,7 @@ def stubs_and_solutions(assignment: Assignment, source: Any, release: Any, worke
     stub, solved = (mark(worker, assignment, NotebookFile.of(notebook.cells)) for notebook in (release, source))
     for reason in filter(None, (stub.reason, solved.reason)):
         yield Problem(assignment.notebook, "", f"{UNGRADED}{reason.rstrip('.')}", FIRST)
-    by_cell, found = assignment.assert_cells, False
+    by_cell, found = assignment.source.assert_cells, False
     broken = {one.name for one in solved.exercises if any(test.state != "passed" for test in one.tests)}
     for result in stub.exercises:
         if result.name in by_cell and result.score == result.max_score > 0:
@@ -381,7 +381,7 @@ def _with_text(suite: Suite, reference: Mapping[str, Any], problems: Iterator[Pr
 def mark(worker: Worker, assignment: Assignment, notebook: NotebookFile, by_author: bool = True) -> Report:
     """The report on one of the course's own notebooks, graded in the sandbox like a submission, with pictures."""
     task = Task("check", assignment.name, assignment.version, for_page=True, by_author=by_author)
-    return worker.mark(task.of(code_cells(notebook, assignment.locked_cells))).report
+    return worker.mark(task.of(code_cells(notebook, assignment.source.locked_cells))).report
 
 
 def _lost(path: Path, result: ExerciseResult, what: str) -> Iterator[Problem]:

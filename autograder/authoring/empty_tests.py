@@ -44,7 +44,7 @@ def _always_true(source: str) -> Iterator[tuple[int, str, str]]:
 
 def always_true_cells(assignment: Assignment) -> Iterator[Problem]:
     """Asserts in the notebook's own test cells that always hold."""
-    for cell in assignment.assert_cells.values():
+    for cell in assignment.source.assert_cells.values():
         for line, written, remedy in _always_true(cell.source):
             yield Problem(assignment.notebook, cell.grade_id, f"line {line}, `{written}`, always holds", remedy)
 

@@ -17,9 +17,9 @@ from typing import Any
 import nbformat
 
 from autograder.authoring.releasable import can_be_released
-from autograder.course.assignments import CHECK, DISPLAY_TAG, Assignment, Course
-from autograder.course.content import COURSE
-from autograder.course.source_notebook import remembered
+from autograder.course.assignments import Assignment, Course
+from autograder.course.loading import COURSE
+from autograder.course.source_notebook import CHECK, DISPLAY_TAG, remembered
 from autograder.errors import CourseError
 from autograder.nbgrader import api, error_line
 from autograder.submission import grade_id

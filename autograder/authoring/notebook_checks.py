@@ -10,8 +10,9 @@ from autograder.authoring.generated_files import copies, paired_script, visible_
 from autograder.authoring.problems import Problem
 from autograder.authoring.releasable import named_cells
 from autograder.authoring.skeletons import EXERCISE_FILES
-from autograder.course.assignments import CHECK, WITHDRAWN, Assignment
+from autograder.course.assignments import WITHDRAWN, Assignment
 from autograder.course.content import RUBRIC, Hint
+from autograder.course.source_notebook import CHECK
 from autograder.errors import CourseError
 from autograder.reading import read_toml
 from autograder.submission import grade_id
@@ -54,7 +55,7 @@ def exercises_have_cells(assignment: Assignment, source: Any) -> Iterator[Proble
     for name in [exercise.name for exercise in assignment.by_suite if exercise.name not in there]:
         remedy = f"Name the cell with its solution '{name}' in the Create Assignment panel."
         yield Problem(assignment.notebook, CHECK + name, "no cell of its exercise comes before it", remedy)
-    for name in assignment.assert_cells:
+    for name in assignment.source.assert_cells:
         if (assignment.content / name / "hidden_tests.py").is_file():
             what = f'it does not end in check("{name}"), so the hidden tests in {name}/ are not used'
             remedy = "Let it end so, and put asserts into hidden_tests.py."

@@ -20,8 +20,10 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograder.authoring.generated_files import sync
-from autograder.course.assignments import CHECK, CONFIG, Course
-from autograder.course.content import COURSE, course_folder
+from autograder.course.assignments import CONFIG, Course
+from autograder.course.content import course_folder
+from autograder.course.loading import COURSE
+from autograder.course.source_notebook import CHECK
 from autograder.errors import CourseError
 from autograder.nbgrader.hardening.restore import KERNEL
 from autograder.reading import is_handed_in

@@ -20,8 +20,8 @@ from rich.console import Console
 from rich.text import Text
 
 from autograder.course import content
-from autograder.course.assignments import CHECK, Course, courses_around
-from autograder.course.source_notebook import MAX_BESIDE, CellKind
+from autograder.course.assignments import Course, courses_around
+from autograder.course.source_notebook import CHECK, MAX_BESIDE, CellKind
 from autograder.discovery import submission_in
 from autograder.errors import AutograderError, MachineError, SubmissionError
 from autograder.judge.notebook import JudgedNotebook

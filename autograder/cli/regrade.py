@@ -14,7 +14,8 @@ from typer import Exit
 
 from autograder.cli.options import say
 from autograder.cli.run_progress import RunProgress
-from autograder.course.assignments import CHECK, Assignment, Course
+from autograder.course.assignments import Assignment, Course
+from autograder.course.source_notebook import CHECK
 from autograder.errors import AutograderError
 from autograder.nbgrader import api
 from autograder.nbgrader import regrade as regrading

@@ -21,15 +21,11 @@ from autograder.course import content
 from autograder.course.loading import Package, data_folder, load_solution
 from autograder.course.source_notebook import (
     AUTOTEST,
+    CHECK,
     EARLIER,
-    AssertCell,
-    CellKind,
     Settings,
     SourceCell,
     SourceNotebook,
-    as_released,
-    defined_in,
-    ends_in_check,
     files_beside,
     line_digest,
     notebook_at,
@@ -43,10 +39,7 @@ CONFIG = "nbgrader_config.py"
 WITHDRAWN = "withdrawn.toml"  # beside CONFIG; `autograder withdraw` writes it
 FILES = (CONFIG, WITHDRAWN, EARLIER)  # a course's own, beside its folders
 KIT = Path(__file__).resolve().parents[2]
-PREREQUISITE = "bring-"  # begins the id of a cell for earlier work: `bring-Stack`
 TWICE = "{count} cells have this id. Give each its own in the Create Assignment panel, or delete the copy."
-CHECK = "test-"  # the check cell of the exercise `median` has the grade_id `test-median`
-DISPLAY_TAG = "active-ipynb"  # tag: the cell only displays something and is left out of the paired script
 Withdrawal = Literal["full points", "out of total"]  # everybody who handed in gets the points; or it leaves the total
 FULL_POINTS, OUT_OF_TOTAL = get_args(Withdrawal)
 Withdrawn = Mapping[str, Mapping[str, Withdrawal]]  # by assignment and exercise
@@ -93,7 +86,7 @@ class Assignment:
     @cached_property
     def exercises(self) -> tuple[Exercise, ...]:
         """Its exercises in order. Raises `CourseError` if a check cell is invalid."""
-        found, cells, by_cell = [], self._test_cells, {cell.grade_id for cell in self.assert_cells.values()}
+        found, cells, by_cell = [], self.source.tests, {cell.grade_id for cell in self.source.assert_cells.values()}
         for cell in cells:
             place = f"{self.notebook}: cell '{cell.grade_id}'"
             if not (cell.grade_id.startswith(CHECK) or cell.grade_id in by_cell):
@@ -114,52 +107,11 @@ class Assignment:
         is_out = self.withdrawn.get(cell.grade_id.removeprefix(CHECK)) == OUT_OF_TOTAL
         return 0.0 if is_out else cell.nbgrader.points or 0.0
 
-    @cached_property
-    def assert_cells(self) -> dict[str, AssertCell]:
-        """Graded cells of plain asserts, by exercise. No suite judges these exercises."""
-        solutions = (cell.text for cell in self._cells if cell.cell_type == "code" and cell.nbgrader.solution)
-        found, solved = {}, defined_in(solutions)
-        for cell in self._test_cells:
-            named = cell.grade_id.startswith(CHECK)
-            if cell.text.strip() and not ends_in_check(cell.text, or_a_name=named):
-                found[cell.grade_id.removeprefix(CHECK)] = AssertCell(cell.grade_id, cell.text, solved)
-        return found
-
     @property
     def by_suite(self) -> tuple[Exercise, ...]:
-        """The exercises that a suite judges: all except those in `assert_cells`."""
-        cells = self.assert_cells
+        """The exercises that a suite judges: all except cells of plain asserts."""
+        cells = self.source.assert_cells
         return tuple(exercise for exercise in self.exercises if exercise.name not in cells)
-
-    @property
-    def is_classic(self) -> bool:
-        """Whether asserts or persons grade some of its code. Then pages show pictures and tables, as nbgrader's do."""
-        by_hand = (cell for cell in self._cells if cell.cell_type == "code" and cell.nbgrader.solution)
-        return bool(self.assert_cells) or any(cell.nbgrader.grade for cell in by_hand)
-
-    @property
-    def locked_cells(self) -> dict[str, str]:
-        """Text of the code cells that students must not edit, as released, by grade_id; without check cells."""
-        tests = {cell.grade_id: cell.source for cell in self.assert_cells.values()}
-        given = {c.grade_id: c.text for c in self._cells if c.cell_type == "code" and c.nbgrader.read_only}
-        return {name: as_released(text) for name, text in (tests | given).items()}
-
-    @property
-    def kinds(self) -> dict[str, CellKind]:
-        """The kind of each cell that has a name, by grade_id."""
-        return {cell.grade_id: cell.cell_type for cell in self._cells if cell.grade_id}
-
-    @property
-    def prerequisites(self) -> tuple[str, ...]:
-        """Names that students bring from an earlier assignment; the reference replaces those that are missing."""
-        names = [cell.grade_id for cell in self._cells]
-        return tuple(name.removeprefix(PREREQUISITE) for name in names if name.startswith(PREREQUISITE))
-
-    @property
-    def display_cells(self) -> tuple[str, ...]:
-        """Texts of the display cells: those with the tag that keeps them out of the paired script."""
-        cells = [cell for cell in self._cells if cell.metadata.nbgrader is None]
-        return tuple(cell.text for cell in cells if DISPLAY_TAG in cell.metadata.tags)
 
     @property
     def limits(self) -> dict[str, float]:
@@ -251,10 +203,6 @@ class Assignment:
         withdrawn = repr(sorted(self.withdrawn.items()))
         return content.digest_of([self.notebook, self.solution, *files], self.content, others, parts, withdrawn)
 
-    def markdown(self) -> frozenset[str]:
-        """The texts of the notebook's markdown cells."""
-        return frozenset(cell.text for cell in self._cells if cell.cell_type == "markdown")
-
     @cached_property
     def released_digests(self) -> frozenset[str]:
         """What students got, in each release (see `digests_of`); empty if there was none."""
@@ -264,7 +212,7 @@ class Assignment:
     def own_digests(self) -> frozenset[str]:
         """The same, and what is in the source notebook: the lines of its code, and its texts."""
         lines = {line_digest(line) for cell in self._cells for line in cell.text.splitlines()}
-        return self.released_digests | lines | set(map(text_digest, self.markdown()))
+        return self.released_digests | lines | set(map(text_digest, self.source.texts))
 
     def reference(self) -> ModuleType:
         """The solution as a module. Raises `CourseError` if it cannot be imported."""
@@ -277,10 +225,6 @@ class Assignment:
             sys.meta_path.insert(0, Package(self.course.folder))
         folder = data_folder(tuple(self.beside.items()), self.notebook.parent) if self.beside else ""
         return load_solution(self.solution, self.solution.stat().st_mtime_ns, folder)
-
-    @property
-    def _test_cells(self) -> list[SourceCell]:
-        return [cell for cell in self._cells if cell.nbgrader.is_test and cell.cell_type == "code"]
 
     @property
     def _cells(self) -> list[SourceCell]:

@@ -34,6 +34,9 @@ _NAMED_CHECK = re.compile(r"check\(\s*\w+\s*\)\s*\Z")
 AUTOTEST = re.compile(r"^\s*### (HASHED )?AUTOTEST\b", re.MULTILINE)
 SHORTEST = 6  # characters of a hidden line that is redacted in messages; `x = 1` may stand anywhere
 HIDDEN = "(hidden)"
+CHECK = "test-"  # the check cell of the exercise `median` has the grade_id `test-median`
+PREREQUISITE = "bring-"  # begins the id of a cell for earlier work: `bring-Stack`
+DISPLAY_TAG = "active-ipynb"  # tag: the cell only displays something and is left out of the paired script
 EARLIER = "earlier_releases.txt"
 _HEAD = "# Written when a release is replaced: students keep notebooks with these texts. Commit this file."
 _LETTERS = 12  # of a digest; a course with 10,000 texts has two alike once in five million courses
@@ -105,11 +108,62 @@ class _Format(msgspec.Struct):
     nbformat: int
 
 
-class SourceNotebook(msgspec.Struct, frozen=True):
+class SourceNotebook(msgspec.Struct, frozen=True, dict=True):
     """A notebook of format 4."""
 
     cells: list[SourceCell]
     metadata: _OfNotebook
+
+    @property
+    def tests(self) -> list[SourceCell]:
+        """Its graded cells of tests, in which students do not write."""
+        return [cell for cell in self.cells if cell.nbgrader.is_test and cell.cell_type == "code"]
+
+    @functools.cached_property
+    def assert_cells(self) -> dict[str, AssertCell]:
+        """Graded cells of plain asserts, by exercise. No suite judges these exercises."""
+        solutions = (cell.text for cell in self.cells if cell.cell_type == "code" and cell.nbgrader.solution)
+        found, solved = {}, defined_in(solutions)
+        for cell in self.tests:
+            named = cell.grade_id.startswith(CHECK)
+            if cell.text.strip() and not ends_in_check(cell.text, or_a_name=named):
+                found[cell.grade_id.removeprefix(CHECK)] = AssertCell(cell.grade_id, cell.text, solved)
+        return found
+
+    @property
+    def is_classic(self) -> bool:
+        """Whether asserts or persons grade some of its code. Then pages show pictures and tables, as nbgrader's do."""
+        by_hand = (cell for cell in self.cells if cell.cell_type == "code" and cell.nbgrader.solution)
+        return bool(self.assert_cells) or any(cell.nbgrader.grade for cell in by_hand)
+
+    @property
+    def locked_cells(self) -> dict[str, str]:
+        """Text of the code cells that students must not edit, as released, by grade_id; without check cells."""
+        tests = {cell.grade_id: cell.source for cell in self.assert_cells.values()}
+        given = {c.grade_id: c.text for c in self.cells if c.cell_type == "code" and c.nbgrader.read_only}
+        return {name: as_released(text) for name, text in (tests | given).items()}
+
+    @property
+    def kinds(self) -> dict[str, CellKind]:
+        """The kind of each cell that has a name, by grade_id."""
+        return {cell.grade_id: cell.cell_type for cell in self.cells if cell.grade_id}
+
+    @property
+    def prerequisites(self) -> tuple[str, ...]:
+        """Names that students bring from an earlier assignment; the reference replaces those that are missing."""
+        names = [cell.grade_id for cell in self.cells]
+        return tuple(name.removeprefix(PREREQUISITE) for name in names if name.startswith(PREREQUISITE))
+
+    @property
+    def display_cells(self) -> tuple[str, ...]:
+        """Texts of the display cells: those with the tag that keeps them out of the paired script."""
+        cells = [cell for cell in self.cells if cell.metadata.nbgrader is None]
+        return tuple(cell.text for cell in cells if DISPLAY_TAG in cell.metadata.tags)
+
+    @property
+    def texts(self) -> frozenset[str]:
+        """The texts of its markdown cells."""
+        return frozenset(cell.text for cell in self.cells if cell.cell_type == "markdown")
 
 
 def notebook_at(path: Path) -> SourceNotebook:

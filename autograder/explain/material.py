@@ -143,7 +143,7 @@ def material_of(assignment: Assignment, keeps: bool = True) -> Material:
         names,
         plan,
         GRADING,
-        assignment.prerequisites,
+        assignment.source.prerequisites,
         ready_made,
         hypotheses,
         examples,
@@ -172,6 +172,6 @@ def _check_names(assignment: Assignment, suite: Suite, names: Mapping[str, objec
         raise CourseError(
             f"{suite.folder}: no tests for {', '.join(missing)}; {assignment.notebook} has check cells of those names"
         )
-    unknown = [name for name in assignment.prerequisites if name not in names]
+    unknown = [name for name in assignment.source.prerequisites if name not in names]
     if unknown:
         raise CourseError(f"{assignment.notebook}: cell 'bring-{unknown[0]}' defines no {unknown[0]}")

@@ -1,7 +1,7 @@
 """A submission in the sandbox: display cells run last, and the judge can ask which names its code looks up.
 
 No mark depends on cells that only display something, so they run after the other cells, or not at all. The author
-marks such cells (`Assignment.display_cells`), and the reference does without them. In a submission such a cell may be
+marks such cells (see `source_notebook`), and the reference does without them. In a submission such a cell may be
 deferred if its text is the author's, and if no other cell looks up a name that it defines. A plot, a table or a
 comparison with PyTorch takes a third of a notebook's time, and is not repeated when an exercise is judged again.
 """

@@ -308,7 +308,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
         resources = self.init_single_notebook_resources(notebook_filename)
         target = self._target(self.context.submission.student)
         resources["metadata"] = {"name": resources["unique_key"], "path": str(target)}
-        file = read_notebook(self.context.submission.path).with_kinds(self.course_assignment.kinds)
+        file = read_notebook(self.context.submission.path).with_kinds(self.course_assignment.source.kinds)
         notebook = nbformat.from_dict(file.as_nbformat())
         notebook = self._preprocessed(nbformat.validator.normalize(notebook)[1], resources)
         self._sanitizing = False

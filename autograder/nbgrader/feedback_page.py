@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from nbgrader.api import Gradebook, MissingEntry
 
-from autograder.course.assignments import CHECK
+from autograder.course.source_notebook import CHECK
 from autograder.nbgrader.due import shown
 
 # nbgrader's template says "Test cell" where an exercise has a name.

@@ -19,7 +19,8 @@ from typing import Any
 from nbgrader.api import Gradebook
 from nbgrader.plugins import CsvExportPlugin, ExportPlugin
 
-from autograder.course.assignments import CHECK, course_at
+from autograder.course.assignments import course_at
+from autograder.course.source_notebook import CHECK
 from autograder.discovery import submission_in
 from autograder.nbgrader.gradebook_rows import autograded_folder, comments_of, has_scores
 from autograder.nbgrader.history import Graded

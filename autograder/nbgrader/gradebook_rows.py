@@ -24,8 +24,9 @@ from nbgrader.api import (
 from sqlalchemy import and_
 from sqlalchemy.exc import SQLAlchemyError
 
-from autograder.course.assignments import CHECK, Assignment, check_cell
+from autograder.course.assignments import Assignment, check_cell
 from autograder.course.content import settings_now
+from autograder.course.source_notebook import CHECK
 from autograder.discovery import name_problem
 from autograder.nbgrader.hardening.files import notebooks_in
 from autograder.reports.roster import Person

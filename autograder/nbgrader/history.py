@@ -11,7 +11,8 @@ from typing import Any
 from nbgrader.api import Gradebook
 
 from autograder import __version__
-from autograder.course.assignments import CHECK, Assignment
+from autograder.course.assignments import Assignment
+from autograder.course.source_notebook import CHECK
 from autograder.nbgrader.gradebook_rows import CellMarks, autograded_folder, marks_now, penalty_in
 from autograder.nbgrader.hardening.files import digest_of
 from autograder.reports.store import NOTEBOOK, Entry, MadeOf, Store

@@ -27,9 +27,9 @@ from nbformat.notebooknode import from_dict
 from nbformat.v4 import new_markdown_cell
 from traitlets import Unicode, default
 
-from autograder.course.assignments import CHECK, Written, course_at
+from autograder.course.assignments import Written, course_at
 from autograder.course.content import settings_now
-from autograder.course.source_notebook import as_released
+from autograder.course.source_notebook import CHECK, as_released
 from autograder.errors import CourseError
 from autograder.nbgrader.feedback_page import feedback_page, with_exercise_names
 from autograder.nbgrader.hardening.restore import ATTACHMENT
@@ -182,7 +182,7 @@ class Page(HTMLExporter):
         self.own, contact = frozenset(), ""
         with contextlib.suppress(CourseError, OSError):  # if the course cannot be read, all texts are untrusted
             assignment = course_at(Path(self.root)).assignment(for_grader or info.get("assignment", ""))
-            self.own, contact = assignment.markdown(), settings_now(assignment.root).contact
+            self.own, contact = assignment.source.texts, settings_now(assignment.root).contact
             if for_grader:
                 self._add_model_answers(shown, assignment.written)
                 _add_repairs(shown)

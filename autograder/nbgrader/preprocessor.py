@@ -14,7 +14,8 @@ from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
 from traitlets import Enum
 
-from autograder.course.assignments import CHECK, Assignment, check_cell
+from autograder.course.assignments import Assignment, check_cell
+from autograder.course.source_notebook import CHECK
 from autograder.errors import MachineError
 from autograder.nbgrader.gradebook_rows import CourseCell
 from autograder.nbgrader.hardening.sanitise import cleaned
@@ -83,7 +84,7 @@ class Mark(NbGraderPreprocessor):
         """Grade one notebook in place. Raises `MachineError` if it could not be graded."""
         context = context_in(resources)
         assignment, marked = context.assignment, context.marked
-        cells = code_cells(NotebookFile.of(nb.cells), assignment.locked_cells)
+        cells = code_cells(NotebookFile.of(nb.cells), assignment.source.locked_cells)
         task = context.task.of(cells)
         if task != context.task and not marked.report.reason:  # restoring cells has changed what is to run
             context.marked = marked = self._marked_now(task, assignment)

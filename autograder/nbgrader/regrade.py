@@ -14,7 +14,8 @@ from typing import Any
 
 from nbgrader.api import Gradebook, MissingEntry
 
-from autograder.course.assignments import CHECK, WITHDRAWN, Assignment, Course, check_cell, withdrawn_as_text
+from autograder.course.assignments import WITHDRAWN, Assignment, Course, check_cell, withdrawn_as_text
+from autograder.course.source_notebook import CHECK
 from autograder.discovery import submission_in
 from autograder.errors import AutograderError, CourseError
 from autograder.nbgrader import gradebook_backup, history, must

@@ -21,8 +21,9 @@ from nbgrader.apps.exportapp import ExportApp
 from nbgrader.converters import GenerateAssignment
 from nbgrader.preprocessors import AssignLatePenalties, GetGrades, NbGraderPreprocessor, SaveCells
 
-from autograder.course.assignments import CHECK, Assignment, course_at
+from autograder.course.assignments import Assignment, course_at
 from autograder.course.content import settings_now
+from autograder.course.source_notebook import CHECK
 from autograder.errors import CourseError
 from autograder.nbgrader.gradebook_rows import due_date, has_scores
 from autograder.reports.rubric import total

@@ -22,7 +22,8 @@ from typing import Any
 import yaml
 from nbgrader.api import Gradebook
 
-from autograder.course.assignments import CHECK, Assignment
+from autograder.course.assignments import Assignment
+from autograder.course.source_notebook import CHECK
 from autograder.errors import SubmissionError
 from autograder.nbgrader.feedback_page import still_open
 from autograder.nbgrader.gradebook_rows import autograded_folder, comments_of

@@ -88,7 +88,7 @@ class ModelAnswers:
 
 def model_answer(assignment: Assignment, version: str) -> Task:
     """The source notebook, which has the solutions in it, as a submission. Raises `SubmissionError`."""
-    cells = code_cells(read_notebook(assignment.notebook), assignment.locked_cells)
+    cells = code_cells(read_notebook(assignment.notebook), assignment.source.locked_cells)
     return Task(MODEL_ANSWER, assignment.name, version).of(cells)
 
 

@@ -153,7 +153,7 @@ class Worker:
             return self._talk_to_judge(task, assignment)
 
     def _talk_to_judge(self, task: Task, assignment: Assignment) -> Verdict:
-        runs = 1 + bool(assignment.assert_cells)
+        runs = 1 + bool(assignment.source.assert_cells)
         ends_at = time.monotonic() + task.limits.total_clock_seconds * runs + GRACE_SECONDS
         marks, missing = None, ""
         allowance = frames.Allowance(MAX_VERDICT, MAX_VERDICT)

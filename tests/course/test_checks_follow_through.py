@@ -31,7 +31,7 @@ each = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
 
 def finished(assignment):
     """The names that a finished notebook defines, with its prerequisites."""
-    names = {name: vars(assignment.reference())[name] for name in assignment.prerequisites}
+    names = {name: vars(assignment.reference())[name] for name in assignment.source.prerequisites}
     for name, source in {"imports": IMPORTS, **model_answers(assignment)}.items():
         place = f"<cell of {name}>"
         linecache.cache[place] = (len(source), None, source.splitlines(keepends=True), place)
@@ -54,7 +54,7 @@ def undoing(name, is_class, how):
 def test_first_line_names_the_broken_callee(assignment, how):
     exercises = [exercise.name for exercise in assignment.exercises]
     met = 0
-    for name in [*assignment.prerequisites, *exercises]:
+    for name in [*assignment.source.prerequisites, *exercises]:
         names = finished(assignment)
         if how == "deleted":
             del names[name]

@@ -10,7 +10,7 @@ import nbformat
 import pytest
 
 from autograder.authoring import generated_files, notebook_checks
-from autograder.course.assignments import PREREQUISITE
+from autograder.course.source_notebook import PREREQUISITE
 from autograder.submission import grade_id
 from tests.helpers.in_process import ASSIGNMENTS, COURSE, material
 
@@ -74,7 +74,7 @@ def test_each_exercise_has_stub_check_points_and_tests(assignment):
         grade_id(c) for c in notebook.cells if c.cell_type == "code" and c.metadata.get("nbgrader", {}).get("solution")
     ]
     exercises = [exercise.name for exercise in assignment.exercises]
-    prerequisites = [PREREQUISITE + name for name in assignment.prerequisites]
+    prerequisites = [PREREQUISITE + name for name in assignment.source.prerequisites]
     assert [name for name in solutions if name.startswith(PREREQUISITE)] == prerequisites
     solutions = [name for name in solutions if name not in prerequisites]
     assert solutions == exercises == material(assignment).suite.exercises()

@@ -8,13 +8,13 @@ import nbformat
 import pytest
 
 from autograder.authoring.sample_class import model_answers
-from autograder.course.assignments import PREREQUISITE
+from autograder.course.source_notebook import PREREQUISITE
 from autograder.submission import grade_id
 from tests.helpers.in_process import ASSIGNMENTS, COURSE, exercise_of, judged_alone
 from tests.helpers.sandboxes import Marker
 from tests.helpers.selection import REST
 
-BRINGING = [assignment for assignment in ASSIGNMENTS if assignment.prerequisites]
+BRINGING = [assignment for assignment in ASSIGNMENTS if assignment.source.prerequisites]
 IMPORTS = "import math\nimport numpy as np, torch\nimport torch.nn as nn\nimport torch.nn.functional as F"
 
 
@@ -41,7 +41,7 @@ def test_full_marks_for_any_prerequisites(assignment, state, sandbox):
     prerequisites = {
         "unwritten": stubs(assignment),
         "missing": [],
-        "wrong": [f"{name} = None" for name in assignment.prerequisites],
+        "wrong": [f"{name} = None" for name in assignment.source.prerequisites],
     }[state]
     report, _ = Marker(assignment, sandbox).mark_cells(
         "x", [IMPORTS, *prerequisites, *model_answers(assignment).values()]
@@ -96,6 +96,6 @@ def test_short_answer_can_use_earlier_code(function):
     assignment = next(one for one in BRINGING if name in [exercise.name for exercise in one.exercises])
     names = dict(vars(assignment.reference()))
     exec(code, names)
-    assert {used for used in assignment.prerequisites if used in code}
+    assert {used for used in assignment.source.prerequisites if used in code}
     result = judged_alone(assignment, exercise_of(assignment, name), names[name], names_causes=False)
     assert result.score == result.max_score

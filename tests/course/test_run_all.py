@@ -47,7 +47,7 @@ def count_waiting(cells, assignment):
     """How many cells wait for an exercise. No cell ends with an error."""
     assert [(source, error) for source, _, error in cells if error] == []
     needed = [match[2] or match[1] for _, shown, _ in cells if (match := NEEDS.search(shown))]
-    assert set(needed) <= {one.name for one in assignment.exercises} | set(assignment.prerequisites)
+    assert set(needed) <= {one.name for one in assignment.exercises} | set(assignment.source.prerequisites)
     return len(needed)
 
 

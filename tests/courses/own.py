@@ -52,7 +52,7 @@ def graded(sandbox: Sandbox, course: Course, name: str, answers: Mapping[str, st
     for cell in notebook.cells:
         cell.source = answers.get(grade_id(cell), cell.source)
     task = Task("ada", name, assignment.version)
-    cells = code_cells(NotebookFile.of(notebook.cells), assignment.locked_cells)
+    cells = code_cells(NotebookFile.of(notebook.cells), assignment.source.locked_cells)
     return sandbox.worker(course).mark(task.of(cells)).report
 
 

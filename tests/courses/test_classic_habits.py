@@ -133,7 +133,8 @@ def test_await_database_and_helper_work_in_the_sandbox(course, sandbox):
 def test_page_shows_plots_and_cleaned_tables(course, sandbox):
     """Without a page, nothing is drawn."""
     assignment = course.assignment(NAME)
-    cells = code_cells(NotebookFile.of(nbformat.read(assignment.notebook, as_version=4).cells), assignment.locked_cells)
+    notebook = NotebookFile.of(nbformat.read(assignment.notebook, as_version=4).cells)
+    cells = code_cells(notebook, assignment.source.locked_cells)
     task = Task("ada", NAME, assignment.version, for_page=True).of(cells)
     worker = sandbox.worker(course)
     by_text = {cell.source: one for cell, one in zip(cells, worker.mark(task).cells, strict=True)}

@@ -23,7 +23,7 @@ def cells_of(assignment, answers):
 
 def with_edited_display_cells(assignment, cells):
     """Edited display cells are no longer recognised, so they run in place."""
-    return [f"{source}\n# mine" if source in assignment.display_cells else source for source in cells]
+    return [f"{source}\n# mine" if source in assignment.source.display_cells else source for source in cells]
 
 
 @pytest.mark.slow
@@ -59,7 +59,7 @@ def test_hidden_inputs_reach_no_display_cell_and_no_picture(sandbox):
     """Code that notes hidden inputs in shared memory cannot print them in a display cell or draw them."""
     released = cells_of(A1, {})
     first = next(
-        number for number, source in enumerate(released) if source in A1.display_cells and "softmax(" in source
+        number for number, source in enumerate(released) if source in A1.source.display_cells and "softmax(" in source
     )
     cells = [*released[:first], NOTES, *released[first:]]
     report, results = Marker(A1, sandbox).mark_cells("mallory", cells, for_page=True)
@@ -74,7 +74,7 @@ def test_display_cells_run_only_for_a_feedback_page(sandbox):
     page, seen = marker.mark_cells("ana", cells, for_page=True)
     _, in_place = marker.mark_cells("ana", with_edited_display_cells(A1, cells), for_page=True)
     assert marks.score == page.score == A1.max_score
-    shows = [number for number, source in enumerate(cells) if source in A1.display_cells]
+    shows = [number for number, source in enumerate(cells) if source in A1.source.display_cells]
     assert len(shows) >= 5
     assert not any(unseen[number].printed for number in shows)
     assert seen == in_place

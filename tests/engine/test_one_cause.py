@@ -33,7 +33,7 @@ def notebook(name, changes, prerequisites):
         assert old in answers[exercise], answers[exercise]
         answers[exercise] = answers[exercise].replace(old, new)
     names = {"__name__": "notebook"}
-    for source in (IMPORTS, prerequisites if assignment.prerequisites else "", *answers.values()):
+    for source in (IMPORTS, prerequisites if assignment.source.prerequisites else "", *answers.values()):
         place = f"<cell {next(numbers)}>"
         linecache.cache[place] = (len(source), None, source.splitlines(keepends=True), place)
         exec(compile(source, place, "exec"), names)

@@ -11,7 +11,7 @@ import pytest
 from nbgrader.api import MissingEntry
 
 from autograder.authoring.sample_class import fill, model_answers
-from autograder.course.assignments import CHECK
+from autograder.course.source_notebook import CHECK
 from autograder.discovery import find_submissions
 from autograder.nbgrader import api
 from autograder.submission import MAX_BYTES, grade_id

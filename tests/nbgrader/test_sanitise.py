@@ -67,7 +67,7 @@ def test_students_html_is_text_and_graders_html_is_cleaned():
 @pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda one: one.name)
 def test_course_cells_change_only_in_formulas(assignment):
     page, stock = Page(root=str(ROOT)), HTMLExporter()
-    page.own = assignment.markdown()
+    page.own = assignment.source.texts
     texts = [cell.source for cell in nbformat.read(assignment.notebook, 4).cells if cell.cell_type == "markdown"]
     assert texts
     for text in texts:
