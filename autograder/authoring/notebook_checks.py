@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from autograder.authoring.generated_files import copies, paired_script, visible_files
+from autograder.authoring.generated_files import copies, named_cells, paired_script, visible_files
 from autograder.authoring.problems import Problem
-from autograder.authoring.releasable import named_cells
 from autograder.authoring.skeletons import EXERCISE_FILES
 from autograder.course.assignments import WITHDRAWN, Assignment
 from autograder.course.content import RUBRIC, Hint
