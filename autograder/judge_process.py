@@ -179,7 +179,7 @@ class Judge:
                 raise notebook.machine_failed
             frames.send(sock, FromJudge(marks=as_verdict(bare(judged))))
             explaining = Explaining(limited=True)
-            explained = explain(material, judged, explaining, drawing(material, notebook))
+            explained = explain(material, judged, explaining, drawing(material, material.examples, notebook))
             explained = add(explained, judged, explaining, "words on the notebook's cells", cells_of(notebook))
             frames.send(sock, FromJudge(marks=as_verdict(explained)))
             located = add(explained, judged, explaining, "where to look", Repairs(material, notebook).place)

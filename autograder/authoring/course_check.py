@@ -31,7 +31,8 @@ from autograder.course.loading import COURSE, TimeIsUp, in_time
 from autograder.errors import CourseError, MachineError
 from autograder.explain import fingerprints, visible_fingerprints
 from autograder.explain.explaining import ABOVE, judge
-from autograder.explain.material import Material, example_in
+from autograder.explain.material import Material
+from autograder.explain.picture import example_in
 from autograder.judge.rules import GRADING
 from autograder.report import ExerciseResult, Report
 from autograder.reports.heatmap import beside, differing, drawn_arrays

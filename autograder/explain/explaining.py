@@ -18,11 +18,11 @@ from typing import Any, TypeVar
 from msgspec import structs
 
 from autograder.course.assignments import Exercise
+from autograder.explain import visible_fingerprints
 from autograder.explain.material import Material
 from autograder.explain.naming import DROPOUT, NON_DETERMINISTIC, diagnose, say_little
 from autograder.explain.picture import drawing
 from autograder.explain.relations import NAN, of_shown
-from autograder.explain.visible_fingerprints import named
 from autograder.judge.attempt import JudgedNames
 from autograder.judge.judging import Judged, later_cell, mark
 from autograder.judge.notebook import JudgedNotebook
@@ -130,7 +130,7 @@ def judge(
 ) -> tuple[ExerciseResult, ...]:
     """Mark `exercises` and explain the marks, without a time limit. See `mark`."""
     judged = mark(material, names, exercises, signatures)
-    return tuple(explain(material, judged, Explaining(), drawing(material, names)))
+    return tuple(explain(material, judged, Explaining(), drawing(material, material.examples, names)))
 
 
 def add(
@@ -196,8 +196,10 @@ def _diagnose_visible(
     if best.non_deterministic:
         return NON_DETERMINISTIC
     answers = [read(one.answer) for one in best.calls]
-    if not say_little(answers) and (known := named(material.visible_names, exercise, answers)):
-        return known
+    if not say_little(answers):
+        names = visible_fingerprints.read(material.suite.folder)
+        if known := visible_fingerprints.named(names, exercise, answers):
+            return known
     if len(pairs) < len(wrong) or not all(hasattr(value, "dtype") for pair in pairs for value in pair):
         return None
     return of_shown(pairs, material.relations)

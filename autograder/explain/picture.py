@@ -1,17 +1,22 @@
-"""The result of a student's function on an exercise's visible example, as data for a picture."""
+"""An exercise's visible example, and the result of a student's function on it as data for a picture."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
-from autograder.explain.material import Example, Material
-from autograder.judge.attempt import JudgedNames
+from autograder.course.assignments import Assignment
+from autograder.errors import CourseError
+from autograder.judge.attempt import JudgedNames, Tests
 from autograder.judge.judging import Judged
 from autograder.judge.rules.rule import ExerciseCalls, ask_one
+from autograder.reading import read_toml
 from autograder.report import Picture
 from autograder.testing.callbacks import Questions
 from autograder.testing.student_errors import Stopped
@@ -20,14 +25,99 @@ from cellcage.protocol.calls import Call, Instance, Reply
 from cellcage.values.value import is_tensor, numbers
 
 MAX_MATRICES = 8
+SHARED = "shared_picture.toml"  # in the assignment's folder: values by name
+NestedNumbers = list[Any]  # nested as deep as an array has axes; numpy looks at what is in them
 
 
-def drawing(material: Material, names: JudgedNames) -> Callable[[Judged], Picture | None]:
+@dataclass(frozen=True)
+class Example:
+    """A call and its expected result. part: the part of the answer that is the picture; None if it is the whole answer.
+
+    An `nn.Module` is constructed with `args`, gets `parameters` copied in by name, and is called with `forward`.
+    """
+
+    args: tuple[Any, ...]
+    part: int | None = None
+    tensors: bool = False
+    parameters: dict[str, np.ndarray] | None = None
+    forward: tuple[Any, ...] = ()
+    rows: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    wanted: np.ndarray | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The shape of the picture; an answer of another shape is not drawn."""
+        return len(self.rows), len(self.columns)
+
+
+class PictureFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`picture.toml` as it is written, with names for values."""
+
+    args: list[bool | int | float | str | NestedNumbers]
+    wanted: str | NestedNumbers
+    rows: str | list[str]
+    columns: str | list[str]
+    part: int | None = None
+    tensors: bool = False
+    parameters: dict[str, str | NestedNumbers] | None = None
+    forward: list[bool | int | float | str | NestedNumbers] = []
+    values: dict[str, NestedNumbers] = {}
+
+
+def example_in(path: Path) -> Example | None:
+    """The example of a `picture.toml`; None if there is no such file.
+
+    Raises `CourseError` that names the file and the key.
+    """
+    if not path.is_file():
+        return None
+    file = read_toml(path, PictureFile)
+    values = read_toml(path.parents[1] / SHARED, dict[str, NestedNumbers]) | file.values
+
+    def given(key: str, value: Any, kinds: str = "bif") -> Any:
+        """A number unchanged, a list as an array of one of NumPy's `kinds`; a text names one of the values."""
+        if isinstance(value, str):
+            if value not in values:
+                raise CourseError(f"{path}: {key}: no value is called {value!r}, here or in {SHARED}")
+            value = values[value]
+        try:
+            array = np.array(value)
+        except ValueError:  # rows of several lengths
+            array = np.array(None)
+        if array.dtype.kind not in kinds:
+            raise CourseError(f"{path}: {key}: expected {'words' if kinds == 'U' else 'numbers in rows of one length'}")
+        return array if isinstance(value, list) else value
+
+    parameters = {name: given(f"parameters.{name}", value) for name, value in (file.parameters or {}).items()}
+    return Example(
+        tuple(given(f"args[{i}]", value) for i, value in enumerate(file.args)),
+        file.part,
+        file.tensors,
+        parameters or None,
+        tuple(given(f"forward[{i}]", value) for i, value in enumerate(file.forward)),
+        tuple(given("rows", file.rows, "U").tolist()),
+        tuple(given("columns", file.columns, "U").tolist()),
+        given("wanted", file.wanted),
+    )
+
+
+def examples_of(assignment: Assignment) -> dict[str, Example]:
+    """The valid examples of an assignment, by exercise."""
+    found = dict[str, Example]()
+    for path in assignment.files("picture.toml"):
+        with contextlib.suppress(CourseError):  # no mark depends on it, and `dev check` reports it
+            if example := example_in(path):
+                found[path.parent.name] = example
+    return found
+
+
+def drawing(tests: Tests, examples: Mapping[str, Example], names: JudgedNames) -> Callable[[Judged], Picture | None]:
     """A function that draws an exercise's result on its visible example, in the state that counts."""
-    questions = Questions(material.reference, (), material.plan.array_functions)
+    questions = Questions(tests.reference, (), tests.plan.array_functions)
 
     def drawn(one: Judged) -> Picture | None:
-        example = material.examples.get(one.exercise.name)
+        example = examples.get(one.exercise.name)
         if example is None:
             return None
         names.at(one.place)

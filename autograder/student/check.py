@@ -21,9 +21,9 @@ from msgspec import structs
 from autograder.course.assignments import Exercise
 from autograder.course.content import Visible, course_relations, ready_made, visible_around
 from autograder.errors import MachineError
-from autograder.explain import visible_fingerprints
 from autograder.explain.explaining import judge
-from autograder.explain.material import Material, example_in
+from autograder.explain.material import Material
+from autograder.explain.picture import example_in
 from autograder.judge.attempt import JudgedNames
 from autograder.report import WENT_IN, ExerciseResult, TestMessage, TestResult
 from autograder.reports import rubric
@@ -161,7 +161,6 @@ def _loaded(files: tuple[Path, ...], saved: tuple[int, ...]) -> Material:
     return Material(
         Suite(files),
         relations=course_relations(folder.parent),
-        visible_names=visible_fingerprints.read(folder),
         ready_made={path.parent.name: ready_made(path.parent) for path in files},
     )
 

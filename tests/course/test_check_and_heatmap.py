@@ -12,7 +12,7 @@ import torch
 from autograder import check, heatmap
 from autograder.course import content
 from autograder.errors import MachineError
-from autograder.explain.material import example_in
+from autograder.explain.picture import example_in
 from autograder.png import letters
 from autograder.reports.heatmap import BELOW, DEEPEST, INK
 from autograder.student.check import CheckFailed, examine

@@ -10,7 +10,7 @@ import pytest
 
 from autograder.authoring.notebook_promises import not_shown, promises
 from autograder.course import content
-from autograder.explain.material import example_in
+from autograder.explain.picture import example_in
 from autograder.reports.heatmap import ROUNDED
 from autograder.student.check import examine
 from autograder.student.kernel import exercises_below, in_cells

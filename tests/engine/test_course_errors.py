@@ -11,7 +11,7 @@ from autograder.authoring.notebook_promises import not_shown
 from autograder.course import assignments, content
 from autograder.course.assignments import Course, course_at
 from autograder.errors import CourseError
-from autograder.explain.material import example_in
+from autograder.explain.picture import example_in
 from autograder.testing.suite import Suite
 
 HEAD = "import pytest\n\n\n"
