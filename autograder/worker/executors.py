@@ -49,32 +49,27 @@ MACHINE_FAILURES = 3
 # ---------------------------------------------------------------- the model answer
 
 
-@dataclass
-class _Check:
-    """One model answer. Only one thread grades it; others wait for the lock. why_not: None until it was graded"""
-
-    lock: threading.Lock = field(default_factory=threading.Lock)
-    why_not: str | None = None
-
-
 class ModelAnswers:
     """The model answers that were graded in this process, for one course and all runs that share its workers."""
 
     def __init__(self) -> None:
-        self._checks: dict[tuple[str, str, str], _Check] = {}
+        self._why_not: dict[tuple[str, str, str], str] = {}
+        self._locks: dict[tuple[str, str, str], threading.Lock] = {}
         self._failures = 0  # of the machine, in a row
 
     def why_refused(self, worker: Worker, task: Task, run: str) -> str:
         """Why nobody is graded in a task's assignment; empty if the model answer gets full marks.
 
-        It is graded once in each run. Raises `CourseError`.
+        It is graded once in each run, by one thread for which others wait. Raises `CourseError`.
         """
-        check = self._checks.setdefault((run, task.assignment, task.version), _Check())
-        with check.lock:
-            if check.why_not is None:
-                why = _loss(worker, task)
-                check.why_not = REFUSED.format(name=task.assignment, machine=platform.node(), why=why) if why else ""
-            return check.why_not
+        key = run, task.assignment, task.version
+        with self._locks.setdefault(key, threading.Lock()):
+            if (known := self._why_not.get(key)) is not None:
+                return known
+            why = _loss(worker, task)
+            refused = REFUSED.format(name=task.assignment, machine=platform.node(), why=why) if why else ""
+            self._why_not[key] = refused
+            return refused
 
     def note(self, marked: Marked) -> None:
         """Count the machine's failures. After some in a row, all model answers have to be graded once more.
@@ -83,7 +78,7 @@ class ModelAnswers:
         """
         self._failures = self._failures + 1 if marked.machine_failed else 0
         if self._failures >= MACHINE_FAILURES:
-            self._checks, self._failures = {}, 0
+            self._why_not, self._failures = {}, 0
 
 
 def model_answer(assignment: Assignment, version: str) -> Task:

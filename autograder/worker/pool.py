@@ -133,32 +133,10 @@ class _Submitted:
     future: Future[Sequence[Marked | Exception]]
     losses: int = 0
 
-
-class _Waiting:
-    """Submitted tasks whose results were not taken, in order; how many they are, and their size."""
-
-    def __init__(self) -> None:
-        self.groups = deque[_Submitted]()
-        self.count = self.size = 0
-
-    def append(self, submitted: _Submitted) -> None:
-        """Add submitted tasks."""
-        self.groups.append(submitted)
-        self._add(submitted, 1)
-
-    def popleft(self) -> _Submitted:
-        """Take the first submitted tasks out."""
-        submitted = self.groups.popleft()
-        self._add(submitted, -1)
-        return submitted
-
-    def _add(self, submitted: _Submitted, sign: int) -> None:
-        self.count += sign * len(submitted.tasks)
-        self.size += sign * sum(map(_size, submitted.tasks))
-
-
-def _size(task: Task) -> int:
-    return sum(map(len, task.cells)) + sum(len(data) for _, data in task.files)
+    @functools.cached_property
+    def size(self) -> int:
+        """Characters of their cells, and bytes of their files."""
+        return sum(sum(map(len, one.cells)) + sum(len(data) for _, data in one.files) for one in self.tasks)
 
 
 def _as_marked(task: Task, result: Marked | Exception) -> Marked:
@@ -186,17 +164,22 @@ class WorkerPool:
 
         If an assignment is broken, or its model answer does not get full marks, nobody is graded in it.
         """
-        waiting, left, begun = _Waiting(), iter(tasks), False
+        waiting, left, begun = deque[_Submitted](), iter(tasks), False
         while group := tuple(itertools.islice(left, self._executor.together)):
             first = next((task for task in group if not task.problem), None)
             if first and not begun:
                 begun = True
                 self._executor.get_ready(first)
             waiting.append(self._submit(group))
-            while len(waiting.groups) > 1 and (waiting.count > self._executor.window or waiting.size > MOST_WAITING):
+            while len(waiting) > 1 and self._are_enough(waiting):
                 yield from self._next(waiting)
-        while waiting.groups:
+        while waiting:
             yield from self._next(waiting)
+
+    def _are_enough(self, waiting: deque[_Submitted]) -> bool:
+        """True if so many tasks wait that the first results are awaited before more are submitted."""
+        count, size = sum(len(one.tasks) for one in waiting), sum(one.size for one in waiting)
+        return count > self._executor.window or size > MOST_WAITING
 
     def _submit(self, tasks: Sequence[Task], losses: int = 0) -> _Submitted:
         if all(task.assignment in self._refused and not task.problem for task in tasks):
@@ -205,10 +188,10 @@ class WorkerPool:
             return _Submitted(tasks, known)
         return _Submitted(tasks, self._executor.submit(tasks), losses)
 
-    def _next(self, waiting: _Waiting) -> Iterator[tuple[Task, Marked]]:
+    def _next(self, waiting: deque[_Submitted]) -> Iterator[tuple[Task, Marked]]:
         """The results of the first submitted tasks. If their worker is lost, they are submitted again, one by one."""
-        while (found := self._results(waiting.groups[0])) is None:
-            first, *others = [waiting.popleft() for _ in range(len(waiting.groups))]
+        while (found := self._results(waiting[0])) is None:
+            first, *others = [waiting.popleft() for _ in range(len(waiting))]
             for task in first.tasks:
                 waiting.append(self._submit([task], first.losses + 1))
             for other in others:
