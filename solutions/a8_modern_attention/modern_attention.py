@@ -9,25 +9,24 @@
 # %% [markdown]
 # # The decoder of today
 #
-# **Time:** about 210 minutes, three of them training, in two sittings. **Difficulty:** ●●●. **Builds on:** assignments 2, 4 and 5.
+# **Time:** about 210 minutes, two of them training, in two sittings. **Difficulty:** ●●●. **Builds on:** assignments 2, 4 and 5.
 #
-# Open a language model of today, such as Llama or Mistral, and you find the decoder that you built in assignment 5. A handful
-# of its parts have changed since, each for a reason. You write them here, small enough to see, and compare each with the slow
-# version that you know.
+# Open a language model of today, such as Llama or Mistral, and you find your decoder of assignment 5 with a handful of parts changed.
+# You write these parts here, and compare each with the slow version that you know.
 #
-# | you write | assignment 5 | today | why |
-# | --- | --- | --- | --- |
-# | 1. `rotate` | a position is added to a word | it turns queries and keys | scores know the *distance* of two words |
-# | 2. `grouped_query_attention`<br>3. `cache_bytes` | each head has its own keys and values | heads share them | less to keep while writing |
-# | 4. `decoding_step` | each new word reads the text again | keys and values are kept | a new word is the work of one |
-# | 5. `sliding_window_mask`<br>6. `KeyValueCache`<br>7. `attention_in_cache` | a word sees the whole text before it | the last few words, and the first few | the cache stops growing |
-# | 8. `online_softmax_step`<br>9. `online_softmax_attention` | softmax of a whole row | block by block | the table of weights is never there |
-# | 10. `rms_norm` | mean and variance | only size | one step less, as good |
-# | 11. `gated_feed_forward` | ReLU | a gate | a little better, at the same size |
-# | 12. `ModernDecoderBlock` | your block | your block of today | you train it, and take it apart |
+# | you write | in place of | why |
+# | --- | --- | --- |
+# | 1. `rotate` | positions added to words | scores know the *distance* of two words |
+# | 2. `grouped_query_attention`<br>3. `cache_bytes` | keys and values for each head | less to keep while writing |
+# | 4. `decoding_step` | reading all again for each word | a new word is the work of one |
+# | 5. `sliding_window_mask`<br>6. `KeyValueCache`<br>7. `attention_in_cache` | looking back at everything | the cache stops growing |
+# | 8. `online_softmax_step`<br>9. `online_softmax_attention` | a table of all weights | it is never there |
+# | 10. `rms_norm` | layer norm | one step less, as good |
+# | 11. `gated_feed_forward` | a ReLU | a little better, at the same size |
+# | 12. `ModernDecoderBlock` | your block | you train it, and take it apart |
 #
-# **Two sittings.** Stop after exercise 7: save the notebook, and later run its cells again. Each exercise says how long it takes and how hard it
-# is. Would you like to begin with something short? Exercises 3, 10 and 11 are a line or two each.
+# **Two sittings.** Stop after exercise 7, save the notebook, and later run its cells again. To begin with something short, take exercise 3,
+# 10 or 11: a line or two each.
 #
 # **How to work.** Write your code in place of `raise NotImplementedError()`, run the cell, then run the check below it. Grading
 # uses other numbers and sizes. A mistake in one exercise does not cost you the next.
@@ -36,8 +35,8 @@
 # otherwise), the arguments stay as they are, and they may come by name. Numbers are finite, and sizes at least 1, unless a
 # docstring says otherwise.
 #
-# **Stuck?** `hint("rotate")` in any cell gives a first nudge, then a second one, then where to read. Nobody sees what you ask
-# for. After a restart, run the first code cell again.
+# **Stuck?** `hint("rotate")` gives a nudge, then a second one, then where to read. Nobody sees what you ask for. After a restart, run
+# the first code cell again.
 
 # %%
 import math
@@ -52,17 +51,17 @@ from attention_course import check, grading, heatmap, hint
 #
 # *About 20 minutes · medium*
 #
-# In assignment 5 a position was a row of sines and cosines, *added* to a word. And you saw there: $PE_{pos + k}$ is
-# $PE_{pos}$, **rotated**, by the same matrix for every $pos$. *Rotary positions* ([Su et al. 2021](https://arxiv.org/abs/2104.09864),
-# section 3.2) keep the rotation and drop the addition. Each query and each key is turned by an angle that grows with its
-# position; values stay as they are. (*Turn* and *rotate* mean the same in this notebook.)
+# In assignment 5 a position was a row of sines and cosines, *added* to a word. And $PE_{pos + k}$ was $PE_{pos}$, **rotated** by the
+# same matrix for every $pos$. *Rotary positions* ([Su et al. 2021](https://arxiv.org/abs/2104.09864), section 3.2) keep only the
+# rotation: each query and each key is turned by an angle that grows with its position. Values are not. (*Turn* and *rotate* mean the
+# same here.)
 #
-# Why that is enough: a dot product depends on the angle *between* two vectors. Turn a query at position $m$ by $m\,\theta$ and
-# a key at position $n$ by $n\,\theta$, and the angle between them changes by $(m - n)\,\theta$. So a score depends on **how far
-# apart** the two words are, and in which order, and on nothing else about where they stand.
+# Why that is enough: a dot product depends on the angle *between* two vectors. Turn a query at position $m$ by $m\,\theta$ and a
+# key at position $n$ by $n\,\theta$, and that angle changes by $(m - n)\,\theta$. So a score knows **how far apart** two words are, and in
+# which order, but not where.
 #
-# A vector of width $d$ is taken as $d / 2$ **pairs**. Pair $i$ holds the columns $2i$ and $2i + 1$, side by side, and has a
-# speed of its own, $\theta_i = base^{-2i/d}$, the same speeds as in assignment 5. At position $p$:
+# A vector of width $d$ is $d / 2$ **pairs**. Pair $i$ holds the columns $2i$ and $2i + 1$, side by side, and has a speed of its
+# own, as in assignment 5: $\theta_i = base^{-2i/d}$. At position $p$:
 #
 # $$\begin{pmatrix} x'_{2i} \\ x'_{2i+1} \end{pmatrix} =
 # \begin{pmatrix} \cos p\,\theta_i & -\sin p\,\theta_i \\ \sin p\,\theta_i & \cos p\,\theta_i \end{pmatrix}
@@ -77,14 +76,14 @@ from attention_course import check, grading, heatmap, hint
 # | 1 | $(\cos 1, \sin 1) = (0.5403, 0.8415)$ | $(-2 \sin 0.01, 2 \cos 0.01) = (-0.02, 1.9999)$ |
 # | 2 | $(-0.4161, 0.9093)$ | $(-0.04, 1.9996)$ |
 #
-# Please write the turning yourself. `torch.onnx.ops.rotary_embedding` earns nothing inside this exercise; in other cells you
-# may compare with it.
+# Please write the turning yourself: `torch.onnx.ops.rotary_embedding` earns nothing here. Ready-made functions are welcome in your
+# own cells, here and in all exercises, to compare with.
 #
 # <details>
 # <summary>Have you seen pairs in halves?</summary>
 #
-# The paper pairs neighbours, and so do we. Many programs pair column $i$ with column $i + d/2$ instead. Both are fine, since a
-# model learns $W_Q$ and $W_K$ to fit; but weights that were trained with one pairing are of no use with the other.
+# The paper pairs neighbours, and so do we. Many programs pair column $i$ with column $i + d/2$. Both are fine, since a model learns
+# $W_Q$ and $W_K$ to fit; but weights trained with one pairing are of no use with the other.
 #
 # </details>
 
@@ -120,8 +119,8 @@ def rotate(x, positions, base=10000.0):
 # check("rotate")
 
 # %% [markdown]
-# **What to notice.** One vector, $(1, 0, 1, 0, \ldots)$, at the positions 0 to 63. The first pair goes round fast, like a
-# second hand; the last one hardly moves. Its *length* is the same in every row: turning makes nothing longer.
+# **What to notice.** One vector, $(1, 0, 1, 0, \ldots)$, at the positions 0 to 63. The first pair goes round fast, like a second
+# hand; the last one hardly moves. Turning makes nothing longer: all rows have one *length*.
 
 # %% tags=["active-ipynb"]
 # vector = np.tile([1.0, 0.0], 16)                                   # (32,): sixteen pairs, each (1, 0)
@@ -130,8 +129,8 @@ def rotate(x, positions, base=10000.0):
 # heatmap(turned, title="one vector, turned: row = position, column = place in the vector")
 
 # %% [markdown]
-# Now the promise. Below are the scores of twelve words with the same query and the same key, so that only their places differ.
-# **Predict first:** which of these scores will be equal? And what happens to them if the whole text moves a thousand places on?
+# Now the promise. Below are the scores of twelve words with the same query and the same key; only their places differ.
+# **Predict first:** which scores will be equal? And what happens if the whole text moves a thousand places on?
 
 # %% tags=["active-ipynb"]
 # random = np.random.default_rng(3)
@@ -144,19 +143,18 @@ def rotate(x, positions, base=10000.0):
 #         title="scores of equal words, by position")
 
 # %% [markdown]
-# **What to notice.** Scores are equal along every **diagonal**: they know the distance, and which of the two words comes first.
-# A thousand places on, nothing has changed.
+# **What to notice.** Scores are equal along every **diagonal**: they know the distance, and which word comes first. A thousand
+# places on, nothing has changed.
 
 # %% [markdown]
 # ## 2. `grouped_query_attention`
 #
 # *About 20 minutes · medium*
 #
-# While a model writes, it keeps the keys and values of every word so far, of each head in each layer: the **KV cache**.
-# That is a lot of memory. So let heads **share**. In *multi-query* attention ([Shazeer 2019](https://arxiv.org/abs/1911.02150))
-# each head has its own queries, and all share one set of keys and values. In *grouped-query* attention
-# ([Ainslie et al. 2023](https://arxiv.org/abs/2305.13245)) each group of heads shares one: nearly as good as a full set, nearly
-# as small as one.
+# While a model writes, it keeps the keys and values of every word so far, for each head in each layer: the **KV cache**. To make it
+# smaller, let heads **share**. In *multi-query* attention ([Shazeer 2019](https://arxiv.org/abs/1911.02150)) all heads have their own
+# queries, and one set of keys and values. In *grouped-query* attention ([Ainslie et al. 2023](https://arxiv.org/abs/2305.13245)) each
+# group of heads shares one: nearly as good as a full set, nearly as small as one.
 #
 # Neighbours form a group. With $h$ query heads and $g$ heads of keys and values, query head $i$ belongs to head
 # $\lfloor i / (h / g) \rfloor$. Eight query heads:
@@ -167,20 +165,17 @@ def rotate(x, positions, base=10000.0):
 # | 2 | 0 | 0 | 0 | 0 | 1 | 1 | 1 | 1 | grouped-query |
 # | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | multi-query |
 #
-# The rest is known: scores divided by $\sqrt{d_k}$, a mask where `True` means *may attend*, a softmax over
-# keys, a blend of values. A query that may attend to nothing gets zeros.
-#
-# PyTorch's own attention earns nothing here.
+# The rest is known: scores divided by $\sqrt{d_k}$, a mask where `True` means *may attend*, a softmax, a blend of values; zeros for a
+# query that may attend to nothing. PyTorch's own attention earns nothing here.
 
 # %% [markdown]
-# **By hand:** two query heads share the keys of two words. One word asks, with the queries $(2, 0, 1, 1)$ and
-# $(0, 0, 0, 0)$; the keys are $(1, 1, 0, 0)$ and $(2, 1, 2, 0)$. Head 0 has the dot products 2 and 6, so the scores 1 and 3, and the weights $(0.119, 0.881)$. Head 1 asks
-# for nothing and gets $(0.5, 0.5)$. With the shared values $(10, 0)$ and $(0, 10)$ their outputs are $(1.19, 8.81)$ and
-# $(5, 5)$.
+# **By hand:** one word, two query heads, $(2, 0, 1, 1)$ and $(0, 0, 0, 0)$; both share the keys of two words, $(1, 1, 0, 0)$ and
+# $(2, 1, 2, 0)$. Head 0 has the dot products 2 and 6, so the scores 1 and 3, and the weights $(0.119, 0.881)$. Head 1 asks for
+# nothing and gets $(0.5, 0.5)$. With the shared values $(10, 0)$ and $(0, 10)$ the outputs are $(1.19, 8.81)$ and $(5, 5)$.
 
 # %% [markdown]
-# **Bring your `masked_softmax`** from assignment 2, and only the groups are left to write. Copy it into the next cell. It earns no points and costs none:
-# if it has a mistake, or is missing, grading uses a right one in its place. The check in the notebook needs yours.
+# **Bring your `masked_softmax`** from assignment 2: copy it into the next cell. It earns no points and costs none. If it has a
+# mistake or is missing, grading uses a right one; the check in the notebook needs yours.
 
 # %% nbgrader={"grade": false, "grade_id": "bring-masked_softmax", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def masked_softmax(scores, mask):
@@ -237,9 +232,8 @@ def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
 # check("grouped_query_attention")
 
 # %% [markdown]
-# **What to notice.** Six query heads on seven words. With six heads of keys it is multi-head attention, with one it is
-# multi-query, and in between each head equals *plain* attention with its group's keys. Below, that slow version, head by
-# head:
+# **What to notice.** Six query heads on seven words. With six heads of keys it is multi-head attention, with one it is multi-query,
+# and in between each head equals *plain* attention with its group's keys, which the cell below computes head by head:
 
 # %% tags=["active-ipynb"]
 # def attend(q, k, v):
@@ -260,12 +254,11 @@ def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
 #
 # *About 5 minutes · easy*
 #
-# How much is saved? For each layer, each head of keys and values, and each word, the cache holds one key and one value, both
-# of width $d_{head}$.
+# How much is saved? For each layer, each head of keys and values, and each word, the cache holds a key and a value, both of width
+# $d_{head}$.
 #
-# **By hand:** 3 layers, 5 heads of keys and values, a width of 10, 7 words. That is $3 \cdot 5 \cdot 7 = 105$ keys of 10
-# numbers, so 1,050 numbers, and as many in the values: 2,100. At 2 bytes a number (`float16`) it is 4,200 bytes, at 4
-# (`float32`) 8,400.
+# **By hand:** 3 layers, 5 heads of keys and values, a width of 10, 7 words. That is $3 \cdot 5 \cdot 7 = 105$ keys of 10 numbers, so
+# 1,050 numbers, and with the values 2,100. At 2 bytes a number (`float16`) it is 4,200 bytes, at 4 (`float32`) 8,400.
 
 # %% nbgrader={"grade": false, "grade_id": "cache_bytes", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
@@ -293,9 +286,9 @@ def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
 # check("cache_bytes")
 
 # %% [markdown]
-# A model of 8 billion parameters, as Llama 3 has it ([Grattafiori et al. 2024](https://arxiv.org/abs/2407.21783), table 3):
-# 32 layers, 32 query heads of width 128, and 16 GB of weights. **Predict first:** one text of 128,000 tokens, at 2 bytes a
-# number. Will its cache be smaller than the model itself, with a full set of heads? And with eight of them?
+# A model of 8 billion parameters, as Llama 3 has it ([Grattafiori et al. 2024](https://arxiv.org/abs/2407.21783), table 3), has 32
+# layers, 32 query heads of width 128, and 16 GB of weights. It reads one text of 128,000 tokens. **Predict first:** will the cache be
+# smaller than the model itself, with a full set of heads? And with eight?
 
 # %% tags=["active-ipynb"]
 # print("heads of keys and values    a token    128,000 tokens")
@@ -306,25 +299,24 @@ def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
 # print(f"the model's own weights {16.0:27.1f} GB")
 
 # %% [markdown]
-# **What to notice.** With a full set of heads, the cache of *one* long text is four times as large as the whole model.
-# Sharing keys among four heads makes it as large as the model. That is why nearly every large model does it.
+# **What to notice.** With a full set of heads, the cache of *one* long text is four times as large as the model. Shared among four
+# heads each, it is as large as the model. That is why nearly every large model shares.
 
 # %% [markdown]
 # ## 4. `decoding_step`
 #
 # *About 20 minutes · hard*
 #
-# Now use a cache. A model that writes adds one word at a time. The new word needs a query, a key and a value of its own, and
-# the keys and values of all words before it; *their* queries are not needed again, and neither is anything else of theirs. So
-# a step does the work of **one** word:
+# Now use a cache. A new word needs a query, a key and a value of its own, and the keys and values of the words before it, but nothing
+# else of theirs. So a step does the work of **one** word:
 #
 # 1. from the new word $x$ make a query, a key and a value, $x W_Q$, $x W_K$, $x W_V$, cut into heads;
 # 2. turn the query and the key by the word's position, which is the number of words in the cache;
 # 3. put the new key and value behind those in the cache (keys are kept turned, so that it happens once);
 # 4. attend, in groups, and multiply by $W_O$.
 #
-# No mask is needed: what comes later is not there yet. The cache comes in and goes out again, so the function keeps nothing of
-# its own. (In exercise 6 an object keeps it.)
+# No mask is needed: what comes later is not there yet. The cache comes in and goes out again; the function keeps nothing. (In
+# exercise 6 an object does.)
 
 # %% [markdown]
 # **By hand**, $d_{model} = 2$ and one head of width 2, so $d_{head} = 2$. Two words, $x_0 = (1, 0)$ and $x_1 = (0, 1)$, and
@@ -345,9 +337,8 @@ def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
 # | output, times $W_O$ | $(4, 0)$ | $(4.9648, 1.9295)$ |
 
 # %% [markdown]
-# You may call `rotate` and `grouped_query_attention` from above. If one of them still has a mistake, this exercise is judged
-# with right ones in their place. Please write it yourself: PyTorch's own attention earns nothing here. In other cells you may
-# compare with it.
+# You may call `rotate` and `grouped_query_attention`. If one of them still has a mistake, this exercise is judged with right ones in
+# their place. PyTorch's own attention earns nothing here.
 #
 # <details>
 # <summary>If you like to count: what a step multiplies</summary>
@@ -360,7 +351,7 @@ def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
 # | $x W_K$ and $x W_V$, 4,096 times 1,024 each | 8.4 million |
 # | scores and blend, 32 heads, $2 \cdot 128 \cdot (S + 1)$ each | 8,192 for each word |
 #
-# Without a cache, all $S + 1$ words go through the first two rows again, and every one looks at those before it.
+# Without a cache, all $S + 1$ words go through all of that again.
 #
 # </details>
 
@@ -403,8 +394,8 @@ def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
 # check("decoding_step")
 
 # %% [markdown]
-# **What to notice.** Nine words, one after the other, and the same nine at once under a causal mask: no difference beyond
-# rounding. That is why a model that was trained under a causal mask may use a cache when it writes.
+# **What to notice.** Nine words one after the other, and all nine at once under a causal mask: no difference beyond rounding. So a
+# model that was trained under a causal mask may write with a cache.
 
 # %% tags=["active-ipynb"]
 # random = np.random.default_rng(4)
@@ -426,10 +417,9 @@ def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
 #     print(f"word {number}: largest difference {np.abs(output - at_once(text)[number]).max():.0e}, cache {K.shape}")
 
 # %% [markdown]
-# And what does it save, on your machine? Four layers one above the other, a text of random words: with the cache each word is
-# worked on once, without it all words so far go through all layers again. `cost_of` counts the multiplications, with arrays
-# that count while `@` works on them, and measures the seconds.
-# **Predict first:** twice as many words, how many times the multiplications, with the cache and without?
+# What does it save, on your machine? Four layers, a text of random words; without a cache, all words so far go through all layers again.
+# `cost_of` counts multiplications, by arrays that count while `@` works on them, and seconds. **Predict first:** twice as many words, how
+# many times the multiplications, with the cache and without?
 
 # %% tags=["active-ipynb"]
 # from attention_course import cost_of
@@ -462,14 +452,13 @@ def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
 #
 # *About 15 minutes · easy*
 #
-# Sharing makes the cache narrower, but it still grows with every word. A **sliding window** stops that: a word attends only to
-# the last few words, itself among them ([Beltagy et al. 2020](https://arxiv.org/abs/2004.05150), section 3.1; Mistral,
-# [Jiang et al. 2023](https://arxiv.org/abs/2310.06825), section 2). Whatever is older can be thrown away.
+# Shared or not, the cache grows with every word. With a **sliding window**, a word attends only to the last few words, itself among
+# them, and older ones can be thrown away ([Beltagy et al. 2020](https://arxiv.org/abs/2004.05150), section 3.1; Mistral,
+# [Jiang et al. 2023](https://arxiv.org/abs/2310.06825), section 2).
 #
 # There is a catch. A softmax has to put its weight *somewhere*, and in large models heads that look for nothing put it on the
-# very first words. Throw those away, and such a model falls apart: the perplexity of a Llama 2 went from 5.4 to more than 5,000.
-# Keep four of them, and it goes on writing well. They are called **attention sinks**
-# ([Xiao et al. 2023](https://arxiv.org/abs/2309.17453), figure 1 and section 3). Has a small model sinks as well? You will measure it.
+# first words. Without those, the perplexity of a Llama 2 went from 5.4 to more than 5,000; with four of them kept, it went on
+# writing well. They are called **attention sinks** ([Xiao et al. 2023](https://arxiv.org/abs/2309.17453), figure 1 and section 3).
 #
 # So query $i$ may attend to key $j$ if $j$ does not come later, **and** it is one of the last `window` words (the word itself
 # counts) **or** one of the first `sinks` words:
@@ -516,9 +505,8 @@ def sliding_window_mask(length, window, sinks=0):
 # check("sliding_window_mask")
 
 # %% [markdown]
-# **What to notice.** Twelve words: all that came before, a window of 4, and the window with two sinks. The cache holds as
-# many words as the longest row has dark cells: 12, then 4, then 6, and for the last two it stays so, however long
-# the text gets.
+# **What to notice.** Twelve words: all that came before, a window of 4, and the window with two sinks. The cache holds as many words
+# as the longest row has dark cells: 12, 4 and 6. The last two do not grow with the text.
 
 # %% tags=["active-ipynb"]
 # masks = np.stack([sliding_window_mask(12, 12), sliding_window_mask(12, 4), sliding_window_mask(12, 4, sinks=2)])
@@ -526,9 +514,9 @@ def sliding_window_mask(length, window, sinks=0):
 # heatmap(masks, title="row = query, column = key", names=["causal", "window of 4", "window of 4, two sinks"])
 
 # %% [markdown]
-# **Is what lies outside the window lost?** Not quite. With a window of 4, word 11 does not see word 5. But it sees word 8,
-# and word 8 has seen word 5 one layer below. Each layer reaches `window - 1` words further back. A word reaches another
-# through several layers if there is a path of `True`s, and paths are what a product of the masks counts:
+# **Is what lies outside the window lost?** Not quite. With a window of 4, word 11 does not see word 5. But it sees word 8, which has
+# seen word 5 one layer below. Each layer reaches `window - 1` words further back. A product of the masks counts the paths of
+# `True`s from word to word:
 
 # %% tags=["active-ipynb"]
 # steps = sliding_window_mask(12, 4).astype(int)                                        # (12, 12)
@@ -538,14 +526,14 @@ def sliding_window_mask(length, window, sinks=0):
 # heatmap(np.stack(layers), title="what can reach whom, window of 4", names=["1 layer", "2 layers", "3 layers"])
 
 # %% [markdown]
-# With 32 layers and a window of 4,096, as in Mistral 7B, that is 131,040 words. It is like a rumour, though: what has been
-# passed on ten times is not what was seen.
+# With 32 layers and a window of 4,096, as in Mistral 7B, that is 131,040 words. It is like a rumour, though: passed on ten times, it
+# is not what was seen.
 
 # %% [markdown]
 # ### A window on real text
 #
-# `trained_decoder`, which you know from assignment 2, has read *Pride and Prejudice*. Here it reads ten stretches that it was not
-# trained on, of 60 tokens each. Your mask lets all of its heads see only the last few tokens, with and without four sinks.
+# Has a small model sinks as well? `trained_decoder` from assignment 2 reads ten stretches of *Pride and Prejudice* that it was not
+# trained on, of 60 tokens each. By your mask, its heads see only the last few tokens, with and without four sinks.
 #
 # **Predict first:** how small may the window get before the loss rises? And how much will the sinks help?
 
@@ -572,20 +560,20 @@ def sliding_window_mask(length, window, sinks=0):
 #     print(f"weight on the first token, from token 20 on: {on_first:.1%}")
 
 # %% [markdown]
-# **What to notice.** A window of 16 costs this model hardly anything: the loss is 3.21 instead of 3.19. Even if each token sees only itself
-# it is 4.07: the newest token tells most about the next. With a window of 2, sinks help by a tenth or less.
+# **What to notice.** A window of 16 costs this model hardly anything: the loss is 3.21 instead of 3.19. Even if each token sees only
+# itself it is 4.07, for the newest token tells most about the next. With a window of 2, sinks help by a tenth or less.
 #
-# So this model does not fall apart. It has no habit of resting on the first token, which gets 1 % of the weight. It has three layers and never
-# read more than 64 tokens; sinks are a habit of larger models. Before you throw away the first words of a model, measure whether it rests on them.
+# This model does not fall apart: only 1 % of its weight rests on the first token. It has three layers and never read more than 64
+# tokens, and sinks are a habit of larger models. Measure before you throw away the first words.
 
 # %% [markdown]
 # ## 6. `KeyValueCache`
 #
 # *About 15 minutes · medium*
 #
-# A program that writes has a cache for each layer, and every new word adds to it. So let an **object** keep it: a key and a
-# value go in, and whatever later words still look at comes out. With a window it also **forgets**, so the cache stops growing,
-# however long the text gets. (Mistral keeps the last few words in this way, and Xiao et al. 2023 the first few beside them.)
+# A program that writes has a cache for each layer. Let an **object** keep it: a key and a value go in, and whatever later words still
+# look at comes out. With a window it also **forgets**, so it stops growing. (Mistral keeps the last few words in this way, and Xiao
+# et al. 2023 the first few beside them.)
 
 # %% [markdown]
 # **By hand**, a window of 2 and one sink. The words are *a* to *e*:
@@ -598,11 +586,11 @@ def sliding_window_mask(length, window, sinks=0):
 # | d | a c d | 3 |
 # | e | a d e | 3 |
 #
-# At *d*, the word *b* is neither one of the last two nor the first. No later word will look at it, so it goes. Where there is
-# no window, nothing goes.
+# At *d*, the word *b* is neither one of the last two nor the first. No later word will look at it, so it goes. Without a window,
+# nothing goes.
 #
-# What an object keeps, it keeps in `self`, and `__init__` begins with nothing: two caches know nothing of each other. Keys have been
-# turned by their positions in the text before they come in, as in Mistral, so it does not matter in which column of the cache they end up.
+# Keep everything in `self`, and begin with nothing in `__init__`: two caches know nothing of each other. Keys come in turned by their
+# positions in the text, as in Mistral, so it does not matter in which column of the cache they end up.
 
 # %% nbgrader={"grade": false, "grade_id": "KeyValueCache", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class KeyValueCache:
@@ -657,9 +645,9 @@ class KeyValueCache:
 # check("KeyValueCache")
 
 # %% [markdown]
-# **What to notice.** Twelve words, each with its number as its key, and what the cache holds after each of them. Haven't you
-# seen this picture before? Row for row it is the mask of exercise 5: what a mask hides, a cache need not keep. And attention
-# over the cache, word by word, gives what attention under the mask gives at once.
+# **What to notice.** Twelve words, each with its number as its key, and what the cache holds after each. Haven't you seen this
+# picture before? It is the mask of exercise 5: what a mask hides, a cache need not keep. And attention over the cache, word by
+# word, gives what attention under the mask gives at once.
 
 # %% tags=["active-ipynb"]
 # def held(window, sinks):
@@ -688,27 +676,28 @@ class KeyValueCache:
 #
 # *About 15 minutes · hard*
 #
-# This exercise has two ideas, and one function for both: first *where* the keys are rotated, then a *sink* that is
-# learned. Write the first and run the check: what is still red needs `sink_logits`. Then add the second.
+# One function, two ideas: *where* keys are rotated, and a *sink* that is learned. Write the first and run the check: what is still
+# red needs `sink_logits`. Then add the second.
 #
-# **First idea: places in the cache.** The keys in your cache are rotated by their positions in the **text**. Now think of a very long text. The newest word stands at position
-# 1,000,000, and the sinks still stand at 0 to 3. No model has met such a distance in training, and its heads no longer find their sinks.
+# **First idea: places in the cache.** The keys in your cache are rotated by their positions in the **text**. In a very long text, the
+# newest word stands at 1,000,000 and the sinks at 0 to 3. No model has met such a distance in training, and its heads no longer find
+# their sinks.
 #
-# [Xiao et al. 2023](https://arxiv.org/abs/2309.17453) (section 3.2) therefore keep keys **unrotated**. At every step they rotate all of them, by
-# their places **in the cache**: the oldest key that is kept by 0, the next by 1, and so on. The newest word is the last of $S$, so its key
-# and its query are rotated by $S - 1$. No distance is then larger than the cache, and their models write on for four million words.
+# [Xiao et al. 2023](https://arxiv.org/abs/2309.17453) (section 3.2) therefore keep keys **unrotated**, and rotate all of them at every
+# step by their places **in the cache**: the oldest by 0, the next by 1, and so on. The newest word is the last of $S$, so its key and
+# its query are rotated by $S - 1$. No distance is larger than the cache, and their models write on for four million words.
 
 # %% [markdown]
-# **Second idea: a sink that is learned.** First words are sinks because a softmax has to put its weight somewhere. So give it a place: one number $b$
-# for each head, learned with the model. It stands beside the scores as if it were one more, with no key and no value:
+# **Second idea: a sink that is learned.** A softmax has to put its weight somewhere, so give it a place: one number $b$ for each
+# head, learned with the model. It stands beside the scores as one more, with no key and no value:
 #
 # $$w_j = \frac{e^{s_j}}{e^{b} + \sum_k e^{s_k}}$$
 #
-# The weights of a head then sum to less than 1, and a head that finds nothing adds next to nothing. The models called gpt-oss have such
-# **sink logits** ([OpenAI 2025](https://arxiv.org/abs/2508.10925)).
+# The weights of a head then sum to less than 1, and a head that finds nothing adds next to nothing. The models called gpt-oss have
+# such **sink logits** ([OpenAI 2025](https://arxiv.org/abs/2508.10925)).
 #
-# **By hand**, one head, $d = 2$, two words in the cache. The query is $(\sqrt2, 0)$, both keys are $(2, 0)$, the values 10 and 20. The newest
-# key stands where the query stands, so its score is $2 \sqrt2 / \sqrt2 = 2$. The other key is one place away: $2 \cos 1 = 1.0806$.
+# **By hand**, one head, $d = 2$, two words in the cache. The query is $(\sqrt2, 0)$, both keys are $(2, 0)$, the values 10 and 20. The
+# newest key stands where the query stands, so its score is $2 \sqrt2 / \sqrt2 = 2$. The other is one place away: $2 \cos 1 = 1.0806$.
 #
 # | | scores | weights | output |
 # | --- | --- | --- | --- |
@@ -758,9 +747,9 @@ def attention_in_cache(query, K, V, sink_logits=None):
 # check("attention_in_cache")
 
 # %% [markdown]
-# A head has learned to rest on the first two words: their keys fit its query if they stand seven and six places back. Your cache
-# keeps these two and the last six words, while ten thousand words go by. **Predict first:** where will the head look, if keys are
-# rotated by positions in the **text**? And by places in the **cache**?
+# A head has learned to rest on the first two words: their keys fit its query if they stand seven and six places back. Your cache keeps
+# these two and the last six words, while ten thousand words go by. **Predict first:** where will the head look, if keys are rotated by
+# positions in the **text**? And by places in the **cache**?
 
 # %% tags=["active-ipynb"]
 # random = np.random.default_rng(2)
@@ -781,9 +770,8 @@ def attention_in_cache(query, K, V, sink_logits=None):
 #         rows=[f"{length:,} words" for length in lengths], columns=["sink", "sink", *range(-5, 1)])
 
 # %% [markdown]
-# **What to notice.** The text gets longer from row to row. With positions in the **text** the head loses its sinks, meets them again by
-# chance, and its weight falls on words that it was not looking for. With places in the **cache** the sinks stand seven and six places
-# back at every length, so the head always finds them.
+# **What to notice.** The text gets longer from row to row. With positions in the **text** the head loses its sinks, and meets them again
+# only by chance. With places in the **cache** they stand seven and six places back at every length, so it always finds them.
 
 # %% [markdown]
 # And a head with a sink logit that grows from row to row. **Predict first:** from which words will its weight go into the sink?
@@ -796,8 +784,7 @@ def attention_in_cache(query, K, V, sink_logits=None):
 #         columns=[*(f"word {n}" for n in range(5)), "sink"], title="weights of one head")
 
 # %% [markdown]
-# **What to notice.** From all alike. Nothing is shifted from word to word: all weights shrink by the same factor, and what they lack
-# has gone into the sink.
+# **What to notice.** From all alike: all weights shrink by the same factor, and what they lack has gone into the sink.
 #
 # *The first sitting ends here.* You made the cache small; in the second you make the work itself small.
 
@@ -806,25 +793,24 @@ def attention_in_cache(query, K, V, sink_logits=None):
 #
 # *About 20 minutes · hard*
 #
-# *Here the second sitting begins.* A softmax needs a whole row of scores: first its largest, then its sum, then the weights. For 128,000 words that is a table
-# of 128,000 times 128,000, for every head. Does it have to be there?
+# *Here the second sitting begins.* A softmax needs a whole row of scores: its largest, its sum, then the weights. For 128,000 words
+# that is a table of 128,000 times 128,000, for every head. Does it have to be there?
 #
-# No. Take the sum **while the keys come by**, block after block, and put right what you have each time a larger
-# score turns up ([Milakov and Gimelshein 2018](https://arxiv.org/abs/1805.02867), section 3). For each query, remember three
-# things:
+# No. Take the sum **while the keys come by**, block after block, and correct what you have each time a larger score turns up
+# ([Milakov and Gimelshein 2018](https://arxiv.org/abs/1805.02867), section 3). For each query, remember three things:
 #
 # - $m$, the **largest** score so far,
 # - $\ell = \sum_j e^{s_j - m}$, the **total** so far, measured from $m$,
 # - $a = \sum_j e^{s_j - m}\, v_j$, the values **mixed** so far, measured from $m$, too.
 #
-# A block brings new scores $s_j$ and values $v_j$. With $m' = \max(m, \max_j s_j)$, what we have was measured from the old
-# $m$, so it shrinks by $e^{m - m'}$ before the block's part is added:
+# A block brings new scores $s_j$ and values $v_j$. With $m' = \max(m, \max_j s_j)$, what we have was measured from the old $m$, so it
+# shrinks by $e^{m - m'}$ before the block's part is added:
 #
 # $$\ell' = e^{m - m'}\, \ell + \sum_{j \text{ in the block}} e^{s_j - m'} \qquad
 # a' = e^{m - m'}\, a + \sum_{j \text{ in the block}} e^{s_j - m'}\, v_j$$
 #
-# At the very end, the output is $a / \ell$. Before the first block $m = -\infty$, $\ell = 0$ and $a = 0$; there
-# $e^{-\infty - m'} = 0$, and nothing special has to be done.
+# At the very end, the output is $a / \ell$. Before the first block $m = -\infty$, $\ell = 0$ and $a = 0$. There $e^{-\infty - m'} = 0$,
+# and nothing special has to be done.
 
 # %% [markdown]
 # **By hand**, one query, blocks of one key. The scores are $0$ and $\ln 3$, the values 10 and 2.
@@ -835,8 +821,8 @@ def attention_in_cache(query, K, V, sink_logits=None):
 # | score 0, value 10 | 0 | 1 | 10 |
 # | score $\ln 3$, value 2 | $\ln 3$ | $\tfrac13 \cdot 1 + 1 = \tfrac43$ | $\tfrac13 \cdot 10 + 2 = \tfrac{16}3$ |
 #
-# The output is $\tfrac{16}3 / \tfrac43 = 4$. And the softmax of $(0, \ln 3)$ is $(\tfrac14, \tfrac34)$, which gives
-# $\tfrac14 \cdot 10 + \tfrac34 \cdot 2 = 4$. Write the one step; a step sees one block of keys and no other.
+# The output is $\tfrac{16}3 / \tfrac43 = 4$. The whole softmax of $(0, \ln 3)$ is $(\tfrac14, \tfrac34)$, and
+# $\tfrac14 \cdot 10 + \tfrac34 \cdot 2 = 4$. Write the one step; it sees one block of keys and no other.
 
 # %% nbgrader={"grade": false, "grade_id": "online_softmax_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def online_softmax_step(largest, total, mixed, Q, K, V):
@@ -876,13 +862,13 @@ def online_softmax_step(largest, total, mixed, Q, K, V):
 #
 # *About 10 minutes · medium*
 #
-# Now the whole thing: begin with nothing, take the keys and values block by block, divide at the end. The last block may be
-# shorter. You may call `online_softmax_step`; if it still has a mistake, this exercise is judged with a right one in its place.
+# Now the whole thing: begin with nothing, take keys and values block by block (the last block may be shorter), divide at the end. You
+# may call `online_softmax_step`; if it still has a mistake, this exercise is judged with a right one in its place.
 #
-# One pass is the plain way, and others are as good. Only one thing is required: the **table of all scores**, with a row for
-# each query and a column for each key, is never in memory. So you return **only the output**: the weights are never all there.
+# Only one thing is required: the **table of all scores**, a row for each query and a column for each key, is never in memory. One pass
+# is the plain way; others are as good. You return **only the output**, since the weights are never all there.
 #
-# Please write it yourself: PyTorch's own attention earns nothing here. In other cells you may compare with it.
+# PyTorch's own attention earns nothing here.
 
 # %% nbgrader={"grade": false, "grade_id": "online_softmax_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def online_softmax_attention(Q, K, V, block_size):
@@ -934,14 +920,13 @@ def online_softmax_attention(Q, K, V, block_size):
 # %% [markdown]
 # ### What FlashAttention makes of it
 #
-# A graphics card has a large memory that is slow, and a small one that is fast. Plain attention writes its table of scores
-# into the slow one, reads it for the softmax, writes the weights, reads them for the blend. That coming and going takes
-# longer than the arithmetic. **FlashAttention** ([Dao et al. 2022](https://arxiv.org/abs/2205.14135), section 3.1) cuts
-# queries and keys into blocks that fit into the fast memory and does your step there, so it never writes the table
-# anywhere. The result is exact: nothing is left out or rounded off.
+# A graphics card has a large memory that is slow, and a small one that is fast. Plain attention writes its table of scores into the
+# slow one, reads it for the softmax, writes the weights, reads them for the blend; that takes longer than the arithmetic.
+# **FlashAttention** ([Dao et al. 2022](https://arxiv.org/abs/2205.14135), section 3.1) does your step on blocks of queries and keys that
+# fit into the fast memory. The table is never written anywhere, and the result is exact.
 #
-# With 6 queries and blocks of 4 keys, these are the scores in memory at each of the three steps. Of earlier blocks only two
-# numbers and a mix of values per query remain.
+# With 6 queries and blocks of 4 keys, these are the scores in memory at each of three steps. Of earlier blocks only two numbers and a
+# mix of values per query remain.
 
 # %% tags=["active-ipynb"]
 # held = np.zeros((3, 6, 12), dtype=bool)
@@ -957,16 +942,16 @@ def online_softmax_attention(Q, K, V, block_size):
 #
 # *About 5 minutes · easy*
 #
-# Two small changes are left, and each is one line. Layer norm takes the mean off and divides by the spread. Do we need the
-# mean? [Zhang and Sennrich 2019](https://arxiv.org/abs/1910.07467) (section 3) leave it out, and the shift $\beta$ with it:
-# the vector is divided by its own size, the *root mean square*, and nothing else.
+# Layer norm takes the mean off and divides by the spread. Do we need the mean? [Zhang and Sennrich 2019](https://arxiv.org/abs/1910.07467)
+# (section 3) leave it out, and the shift $\beta$ with it. The vector is divided by its own size, the *root mean square*, and nothing
+# else.
 #
 # $$\operatorname{RMSNorm}(x) = \gamma \odot \frac{x}{\sqrt{\frac1{d_{model}} \sum_j x_j^2 + \epsilon}}$$
 #
 # **By hand:** $x = (1, 3, 5, 7)$ with $\gamma = (2, 2, 1, 1)$. The squares are 1, 9, 25, 49, their mean is 21, and
 # $x / \sqrt{21} = (0.2182, 0.6547, 1.0911, 1.5275)$. The result is $(0.4364, 1.3093, 1.0911, 1.5275)$.
 #
-# Please write the steps yourself. `F.rms_norm` earns nothing inside this exercise; in other cells you may compare with it.
+# Please write the steps yourself: `F.rms_norm` earns nothing here.
 
 # %% nbgrader={"grade": false, "grade_id": "rms_norm", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def rms_norm(x, gamma, eps=1e-5):
@@ -998,23 +983,22 @@ def rms_norm(x, gamma, eps=1e-5):
 # heatmap(rms_norm(rows, np.ones(4)), rows=["x", "10 x", "x + 10", "another"], title="after RMSNorm")
 
 # %% [markdown]
-# **What to notice.** Ten times as large is the same again, as with layer norm. *Plus ten* is not: where the middle of a
-# vector lies is kept.
+# **What to notice.** Ten times as large is the same again, as with layer norm. *Plus ten* is not: RMSNorm keeps where the middle of a
+# vector lies.
 
 # %% [markdown]
 # ## 11. `gated_feed_forward`
 #
 # *About 5 minutes · easy*
 #
-# The feed-forward network of assignment 5 is a layer, a ReLU, a layer. Today two layers stand side by side, and one decides how
-# much of the other gets through, number by number: a **gate** ([Shazeer 2020](https://arxiv.org/abs/2002.05202),
-# section 2, where it is called $\operatorname{FFN}_{\operatorname{SwiGLU}}$).
+# The feed-forward network of assignment 5 is a layer, a ReLU, a layer. Today two layers stand side by side, and one decides how much
+# of the other gets through, number by number: a **gate** ([Shazeer 2020](https://arxiv.org/abs/2002.05202), section 2, where it is
+# called $\operatorname{FFN}_{\operatorname{SwiGLU}}$).
 #
 # $$\big(\operatorname{SiLU}(x W_{gate}) \odot x W_{up}\big)\, W_{down} \qquad
 # \operatorname{SiLU}(z) = z \cdot \operatorname{sigmoid}(z) = \frac{z}{1 + e^{-z}}$$
 #
-# There are no biases. SiLU looks like a ReLU with a soft corner: about $z$ where $z$ is large, about 0 where it is far below
-# zero.
+# There are no biases. SiLU is a ReLU with a soft corner: about $z$ where $z$ is large, about 0 far below zero.
 #
 # **By hand:** $x = (1, 2)$ and three numbers in the middle, with matrices that open one gate and shut two:
 #
@@ -1051,9 +1035,9 @@ def gated_feed_forward(x, W_gate, W_up, W_down):
 # check("gated_feed_forward")
 
 # %% [markdown]
-# **What to notice.** SiLU beside ReLU. And a word about size: three matrices instead of two, so $d_{ff}$ is made two thirds as
-# wide, and the count of weights is the same. *"We offer no explanation as to why these architectures seem to work"*, says the
-# paper; *"we attribute their success, as all else, to divine benevolence."*
+# **What to notice.** SiLU beside ReLU. And a word about size: with three matrices instead of two, $d_{ff}$ is made two thirds as wide,
+# for the same count of weights. *"We offer no explanation as to why these architectures seem to work"*, says the paper; *"we attribute
+# their success, as all else, to divine benevolence."*
 
 # %% tags=["active-ipynb"]
 # z = np.array([-10.0, -4.0, -2.0, -1.0, 0.0, 1.0, 2.0, 4.0, 10.0])
@@ -1066,16 +1050,18 @@ def gated_feed_forward(x, W_gate, W_up, W_down):
 #
 # *About 30 minutes · hard*
 #
-# All together, in PyTorch, and in two steps: first `__init__` and `attend`, then `forward`. The plan is that of the block in assignment 5, and the parts are those of this notebook:
+# All together, in PyTorch, and in two steps: first `__init__` and `attend`, then `forward`. The plan is that of assignment 5's block, with
+# the parts of this notebook:
 #
 # $$x \;\leftarrow\; x + \operatorname{Attention}(\operatorname{RMSNorm}_1(x)) \qquad\qquad
 # x \;\leftarrow\; x + \operatorname{FFN}(\operatorname{RMSNorm}_2(x))$$
 #
-# The attention is causal, or looks through a window. Queries and keys are turned by their positions $0, 1, \ldots, L - 1$,
-# **after** they have been split into heads, so that a pair lies within one head, and **before** the scores. Values are not
-# turned. Then heads share keys and values in groups. No layer has a bias, and $\epsilon$ is $10^{-5}$.
-# There is no *dropout*: in `train()` and in `eval()` the block gives the same. Angles are computed in float32 at least, and
-# a block in float64 gives float64; its rotation may keep the digits of float32.
+# - The attention is causal, or looks through a window.
+# - Queries and keys (not values) are turned by their positions $0, 1, \ldots, L - 1$, **after** they have been split into heads, so that
+#   a pair lies within one head, and **before** the scores.
+# - Then heads share keys and values in groups.
+# - No layer has a bias, $\epsilon$ is $10^{-5}$, and there is no *dropout*: `train()` and `eval()` give the same.
+# - Angles need float32 at least. A block in float64 gives float64; its rotation may keep the digits of float32.
 
 # %% [markdown]
 # **The members have these names**, and weights are copied by name:
@@ -1088,10 +1074,10 @@ def gated_feed_forward(x, W_gate, W_up, W_down):
 # | `W_gate`, `W_up` | `nn.Linear` without bias | `d_model` to `d_ff` |
 # | `W_down` | `nn.Linear` without bias | `d_ff` to `d_model` |
 #
-# Here $d_{head}$ is `d_model // num_heads`. What you wrote in NumPy, you write on tensors: `rotate` with `torch.stack` and
-# `flatten`, the norm with `torch.sqrt`, shared keys with `repeat_interleave`; `F.silu` is SiLU. PyTorch's
-# ready-made attention stays outside. **Write `__init__` and `attend` first**: the cell below the class compares them with your
-# NumPy functions. (You may do without `attend`; grading looks only at `forward`.)
+# Here $d_{head}$ is `d_model // num_heads`. On tensors, you write `rotate` with `torch.stack` and `flatten`, the norm with `torch.sqrt`,
+# shared keys with `repeat_interleave`; `F.silu` is SiLU. PyTorch's ready-made attention stays outside. **Write `__init__` and `attend`
+# first**: the cell below the class compares them with your NumPy functions. (You may do without `attend`; grading looks only at
+# `forward`.)
 #
 # No PyTorch on this machine yet? `%pip install torch` in a cell of its own, then restart the kernel.
 
@@ -1180,8 +1166,8 @@ class ModernDecoderBlock(nn.Module):
         ### END SOLUTION
 
 # %% [markdown]
-# **Which half is right already?** Below, your NumPy functions do what each half of the block should do, with the block's own
-# weights. A difference below a millionth is rounding. This cell earns no points: run it after `attend`, and once more after `forward`.
+# **Which half is right already?** Below, your NumPy functions do what each half of the block should do, with its own weights. A
+# difference below a millionth is rounding. This cell earns no points: run it after `attend`, and again after `forward`.
 
 # %% tags=["active-ipynb"]
 # def attention_in_numpy(block, x):
@@ -1221,8 +1207,8 @@ class ModernDecoderBlock(nn.Module):
 # check("ModernDecoderBlock")
 
 # %% [markdown]
-# **What to notice.** Nudge one word, and see how far each output moves, in two blocks with a window of 3. No word hears from
-# a later one, and none from more than four words back: two words a layer.
+# **What to notice.** Nudge one word, and see how far each output moves, in two blocks with a window of 3. No word hears from a later
+# one, and none from more than four words back: two words a layer.
 
 # %% tags=["active-ipynb"]
 # torch.manual_seed(1)
@@ -1240,12 +1226,11 @@ class ModernDecoderBlock(nn.Module):
 #
 # *About 10 minutes · easy*
 #
-# Your block goes into the summarizer of assignment 6: the same news, two layers of four heads, 64 numbers per word. No position is added to a
-# word; rotary positions are in the blocks. Heads share keys two by two, and with its gate the feed-forward network is 80 wide instead of
-# 128, for about the same size.
+# Your block goes into the summarizer of assignment 6: the same news, two layers of four heads, 64 numbers per word. Heads share keys two by
+# two, and the network is 80 wide instead of 128, for about the same size with its gate.
 #
-# Then one part goes, and a model **without** it is trained from the beginning. This is called an *ablation in training*: the others may make
-# up for the part that is missing.
+# Then one part goes, and a model **without** it is trained from the beginning. In such an *ablation in training*, the others may make up for
+# what is missing.
 #
 # | without | in its place |
 # | --- | --- |
@@ -1254,11 +1239,11 @@ class ModernDecoderBlock(nn.Module):
 # | gate | only SiLU of `W_gate`, half as wide again: 120 |
 # | groups | four heads of keys and values, each for one head of queries |
 #
-# Why 120? Without the gate, `W_up` learns nothing. Two matrices of width 120 have as many numbers as three of width 80. So the two models
+# Why 120? Without the gate, `W_up` learns nothing, and two matrices of width 120 have as many numbers as three of width 80. So the models
 # differ by the gate, and not by their size.
 #
-# Your class stays as it is. `block_parts.without` undoes a part from outside. For example, it turns queries and keys back with your own `rotate`,
-# *before* the block turns them. **Predict first:** which part will this model miss most?
+# Your class stays as it is: `block_parts.without` undoes a part from outside. For example, it turns queries and keys back with your own
+# `rotate`, *before* the block turns them. **Predict first:** which part will this model miss most?
 
 # %% tags=["active-ipynb"]
 # if not grading:
@@ -1286,46 +1271,46 @@ class ModernDecoderBlock(nn.Module):
 #                 "early": mean(losses[100:150]), "held_out": news_training.loss_on(model, *held_out)}
 
 # %% [markdown]
-# Five models, 300 steps each: about two minutes on one core. (They are left out while your work is graded.) The table
-# prints two losses for each model: the mean training loss of steps 101 to 150, and the loss on held-out news at the end.
-# *Ours* are the middle ones of three runs of our own.
+# Three models, 300 steps each: about a minute on one core. (They are left out while your work is graded.) The table prints two losses for
+# each: the mean training loss of steps 101 to 150, and the loss on held-out news at the end. *Ours* are the middle ones of three runs of our
+# own, also for the two parts that you do not train.
 
 # %% tags=["active-ipynb"]
+# TRAINED = {"nothing", "rotation", "gate"}   # add "norm" and "groups" if you have another minute
+#
 # if not grading:
 #     print("               numbers    steps 101 to 150       held-out news")
 #     print("without       to learn     yours      ours     yours      ours")
-#     ours = block_parts.ours()
-#     for part in block_parts.PARTS:
+#     for part, ours in block_parts.ours().items():
 #         try:
-#             found = train_without(part)
+#             found = train_without(part) if part in TRAINED else {**ours, "early": math.nan, "held_out": math.nan}
 #         except NotImplementedError:
 #             print("This table waits for `ModernDecoderBlock` and `rotate`: write them, then run the last two cells again.")
 #             break
 #         except ValueError as error:   # such as a rotation that your `rotate` cannot undo
 #             print(f"{part:12} {error}")
 #             continue
-#         kept = {name: sorted(ours[part][name])[1] for name in ("early", "held_out")}   # the middle one of three runs
-#         print(f"{part:12} {found['numbers']:9,} {found['early']:9.3f} {kept['early']:9.3f} {found['held_out']:9.3f} {kept['held_out']:9.3f}")
+#         kept = {name: sorted(ours[name])[1] for name in ("early", "held_out")}   # the middle one of three runs
+#         row = f"{part:12} {found['numbers']:9,} {found['early']:9.3f} {kept['early']:9.3f} {found['held_out']:9.3f} {kept['held_out']:9.3f}"
+#         print(row.replace("nan", "  -"))
 
 # %% [markdown]
 # **What to notice.** Rotation is missed most: without it the loss on held-out news is 0.080 instead of 0.033. The model still learns, for even
-# a causal mask tells something about order ([Haviv et al. 2022](https://arxiv.org/abs/2203.16634)). Without the gate the loss is 0.042, without norms
-# 0.041, and with four heads of keys and values instead of two 0.040, although that model has more numbers to learn.
+# a causal mask tells something about order ([Haviv et al. 2022](https://arxiv.org/abs/2203.16634)). Without the gate the loss is 0.042, without
+# norms 0.041, and with four heads of keys and values instead of two 0.040, although that model has more numbers to learn.
 #
-# How much of this is chance? Our three runs with *all* parts, from other numbers at the start, ended between 0.031 and 0.039; the three without
-# the gate between 0.030 and 0.165. So except for rotation, no part makes more of a difference here than a little luck does. Norms are for deep stacks,
-# and shared keys for long texts: a model of two layers needs neither. Before you believe a table like this one, train twice.
+# How much of this is chance? Our three runs with *all* parts ended between 0.031 and 0.039; the three without the gate between 0.030 and 0.165.
+# So only rotation makes more of a difference here than a little luck does. Norms are for deep stacks, and shared keys for long texts. Before you
+# believe a table like this one, train twice.
 #
-# And compare models of one size. When we left the network 80 wide without the gate, it ended at 0.054, and the gate looked important. A third of the network
-# was gone as well.
+# And compare models of one size. With a network only 80 wide, the model without the gate ended at 0.054, and the gate looked important.
 
 # %% [markdown]
 # ### And on real text?
 #
-# The news is short and made of few words. So let your blocks read *Pride and Prejudice*, in the tokens of assignment 5: three blocks, 96 numbers per token,
-# 64 tokens at a time. Reading takes a quarter of a minute, and then the loss is measured on chapters that were held out.
-#
-# Two models read, one of them without rotation. Beside them stand our own runs, and the decoder of assignment 5 after as many steps. **Predict first:** will it miss rotation more here, or less?
+# The news is short and made of few words. So let your blocks read *Pride and Prejudice*, in the tokens of assignment 5: three blocks, 96 numbers
+# per token, 64 tokens at a time. You train two models, twenty seconds each, one of them without rotation. Beside them stand our own runs, and the decoder of
+# assignment 5 after as many steps. **Predict first:** will it miss rotation more here, or less?
 
 # %% tags=["active-ipynb"]
 # if not grading:
@@ -1363,12 +1348,12 @@ class ModernDecoderBlock(nn.Module):
 #     print(f"the decoder of assignment 5 {sorted(of_novel['assignment 5'])[1]:.2f}")
 
 # %% [markdown]
-# **What to notice.** Ours are again the middle ones of three runs. The decoder of assignment 5 ends at 4.17, although it has more numbers to learn.
-# With all parts of today the loss is 4.08, and without rotation or without the gate 4.11. Without norms and without groups it is 4.08 and 4.07.
+# **What to notice.** Ours are again the middle ones of three runs. The decoder of assignment 5 ends at 4.17, although it has more numbers to
+# learn. With all parts of today the loss is 4.08, without rotation or without the gate 4.11, without norms 4.08, and without groups 4.07. Three
+# runs with all parts differ by less than 0.01, so rotation and gate are no chance here.
 #
-# Three runs with all parts differ by less than 0.01, so rotation and gate are no chance here, and the gate has to make up for no size. Yet rotation
-# is missed far less than in the news, where without it the loss was more than twice as large. Think of what each task asks for. A summary needs a name
-# from far back, and has to know what stood beside it. And 250 steps are short: which part do you expect to matter more after ten times as many?
+# Yet rotation is missed far less than in the news: a summary needs a name from far back, and has to know what stood beside it. And 250 steps are
+# short: which part do you expect to matter more after ten times as many?
 
 # %% [markdown]
 # ## 14. In your own words
@@ -1395,15 +1380,15 @@ class ModernDecoderBlock(nn.Module):
 #
 # *About 10 minutes · easy*
 #
-# You know the parts that nearly all models share. Here is what comes beside them, to read and to run, for as long as you like. Nothing is graded below.
+# You know the parts that nearly all models share. Here is what comes beside them, to read and to run. Nothing is graded below.
 
 # %% [markdown]
 # ### Keys and values made small: multi-head latent attention
 #
-# Heads may share keys and values, or all of them may be made from **one short vector** for each word, and only that vector is kept. Each head has
-# matrices of its own that make its keys and values from it ([DeepSeek-AI 2024](https://arxiv.org/abs/2405.04434), section 2.1). Rotary positions
-# stand apart, in one small key that all heads share: a latent vector of 512 numbers and a key of 64, where a head has width 128. As a row in
-# your table, for the model of exercise 3. **Predict first:** is it nearer to multi-query attention, or to groups?
+# Keep only **one short vector** for each word, and let each head make its keys and values from it, with matrices of its own
+# ([DeepSeek-AI 2024](https://arxiv.org/abs/2405.04434), section 2.1). Rotary positions stand apart, in one small key that all heads share: a
+# latent vector of 512 numbers and a key of 64, where a head has width 128. As a row in your table of exercise 3: **Predict first**, is it
+# nearer to multi-query attention, or to groups?
 
 # %% tags=["active-ipynb"]
 # kept = {"multi-head": cache_bytes(32, 32, 128, 1), "grouped, as in Llama 3": cache_bytes(32, 8, 128, 1),
@@ -1420,7 +1405,7 @@ class ModernDecoderBlock(nn.Module):
 #
 # A model was trained on 64 words. In a text of 256, its slow pairs come to angles that they have never met. Two remedies change nothing but
 # `rotate`. *Position interpolation* ([Chen et al. 2023](https://arxiv.org/abs/2306.15595)) divides positions by 4, so that 256 places lie where
-# 64 lay. A larger *base* slows the slow pairs down and leaves the fast ones, which tell neighbours apart, nearly as they were
+# 64 lay. A larger *base* slows the slow pairs down and hardly touches the fast ones, which tell neighbours apart
 # ([Peng et al. 2023](https://arxiv.org/abs/2309.00071), YaRN, treats each pair by its speed, and scales the scores a little).
 
 # %% tags=["active-ipynb"]
@@ -1432,16 +1417,15 @@ class ModernDecoderBlock(nn.Module):
 #         title="sine of each pair's angle over a text of 256; training ended at 64")
 
 # %% [markdown]
-# **What to notice.** Look at the lower half, the slow pairs, and compare the right of each picture with its first quarter. *As trained*, they
-# turn to colours that do not occur in the first quarter. With *positions / 4* the whole picture is the first quarter, stretched; but pair 0, which
-# tells neighbours apart, has been slowed down as well. With a larger *base*, pair 0 is as it was, the last pair turns four times
-# slower, and those between lie between.
+# **What to notice.** In the lower half, the slow pairs, compare the right of each picture with its first quarter. *As trained*, they turn to
+# colours that the first quarter does not have. *Positions / 4* is the first quarter, stretched, and even pair 0 has been slowed down. With a
+# larger *base*, pair 0 is as it was, and the last pair turns four times slower.
 
 # %% [markdown]
 # ### Few layers that see far: local and global
 #
-# Does every layer have to look at the whole text? In Gemma 3 ([Gemma Team 2025](https://arxiv.org/abs/2503.19786), section 2) five layers with a window of
-# 1,024 words are followed by one that sees everything. One line says what is kept of 128,000 words, with 30 layers and 8 heads of width 128:
+# Does every layer have to look at the whole text? In Gemma 3 ([Gemma Team 2025](https://arxiv.org/abs/2503.19786), section 2) five layers with a
+# window of 1,024 words are followed by one that sees everything. What is kept of 128,000 words, with 30 layers and 8 heads of width 128:
 
 # %% tags=["active-ipynb"]
 # whole, local = cache_bytes(30, 8, 128, 128_000), cache_bytes(5, 8, 128, 128_000) + cache_bytes(25, 8, 128, 1_024)
@@ -1458,11 +1442,11 @@ class ModernDecoderBlock(nn.Module):
 #
 # | idea | what it does | paper |
 # | --- | --- | --- |
-# | QK-norm | brings queries and keys to one size before the score, so that no score explodes in training | [Henry et al. 2020](https://arxiv.org/abs/2010.04245) |
-# | ALiBi | no positions at all: from each score a multiple of the distance is taken off | [Press et al. 2021](https://arxiv.org/abs/2108.12409) |
-# | linear attention | without the softmax, a sum over keys and values can be kept instead of a cache; its size does not grow | [Katharopoulos et al. 2020](https://arxiv.org/abs/2006.16236) |
+# | QK-norm | brings queries and keys to one size, so that no score explodes in training | [Henry et al. 2020](https://arxiv.org/abs/2010.04245) |
+# | ALiBi | no positions: each score loses a multiple of the distance | [Press et al. 2021](https://arxiv.org/abs/2108.12409) |
+# | linear attention | without the softmax, a sum over keys and values replaces the cache, and does not grow | [Katharopoulos et al. 2020](https://arxiv.org/abs/2006.16236) |
 # | speculative decoding | a small model writes a few words ahead, the large one checks them all in one go | [Leviathan et al. 2022](https://arxiv.org/abs/2211.17192) |
-# | differential attention | one softmax minus another, so that what both see by chance cancels out | [Ye et al. 2024](https://arxiv.org/abs/2410.05258) |
+# | differential attention | one softmax minus another: what both see by chance cancels out | [Ye et al. 2024](https://arxiv.org/abs/2410.05258) |
 #
 # </details>
 #
@@ -1472,8 +1456,8 @@ class ModernDecoderBlock(nn.Module):
 # ---
 #
 # **What you can do now.** You can read the code of Llama or Mistral and find each of its parts here: rotary positions, grouped queries, the KV
-# cache, windows with sinks, online softmax, RMSNorm and the gate. You know what each of them saves, and you
-# have measured what a small model loses without it. The papers on the map are within reach.
+# cache, windows with sinks, online softmax, RMSNorm and the gate. You know what each of them saves, and what a small model loses without it.
+# The papers on the map are within reach.
 
 # %% tags=["active-ipynb"]
 # if not grading:
