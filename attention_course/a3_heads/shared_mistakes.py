@@ -29,6 +29,9 @@ WORDS = {
 }
 JOINED = WORDS | {
     "heads-interleaved": "In a row, do head 0's numbers stand together, or does each head take turns?",
+    "wrong-axes-swapped": "Heads and widths are to become one axis. Which two axes does your line exchange, so that"
+    " they are neighbours?",
+    "tokens-joined": "One axis is gone, but which? Does your result still have a row for each token?",
 }
 
 
@@ -98,8 +101,20 @@ def silenced(heads, i):
     return heads
 
 
+def swapped(a, b, tokens_first=True):
+    """Joins heads after the axes a and b were exchanged: to a row for each token, or only by making two axes one."""
+
+    def join(heads):
+        *batch, h, L, d = heads.shape
+        return heads.swapaxes(a, b).reshape(*batch, *((L, h * d) if tokens_first else (h, L * d)))
+
+    return {"join": join}
+
+
 JOINS = {
     **{name: [{"some": some} for some in ways] for name, ways in (SOME | TIED).items()},
+    "wrong-axes-swapped": [swapped(-2, -1), swapped(-3, -1), swapped(-2, -1, tokens_first=False)],
+    "tokens-joined": [swapped(-1, -1, tokens_first=False)],
     "concat-without-transpose": [{"square": True}],  # wrong only if there are as many tokens as heads
     "heads-summed": [{"join": lambda heads: heads.sum(-3)}],
     "heads-averaged": [

@@ -92,3 +92,25 @@ def masked_softmax(scores, mask):
 )  # fmt: skip
 def masked_softmax(sized=lambda part: part, **options):
     return lambda scores, mask: sized(mutation_options.weights(NUMPY, scores, mask, **options))
+
+
+def _multiplied(scores, mask):
+    return np.exp(scores) * ~mask
+
+
+# Nothing is subtracted, so that a large score, or a row where all is allowed, gives NaN.
+@mistake.mutants(
+    {
+        "mask-inverted": [
+            {"exps": _multiplied},
+            {"exps": lambda scores, mask: np.exp(np.where(mask, -np.inf, scores))},
+            {"exps": lambda scores, mask: np.where(mask, 0, np.exp(scores))},
+        ],
+    }
+)
+def masked_softmax(exps=_multiplied):
+    def softmax(scores, mask):
+        powers = exps(scores, mask)
+        return powers / powers.sum(axis=-1, keepdims=True)
+
+    return softmax

@@ -86,6 +86,17 @@ def _beyond(axis, size, says):
             {"more": -1},
             hint="A text of two words fills the places 0 and 1. To which places does your mask say yes?",
         ),
+        # Two loops in one line, in the wrong order.
+        "texts-in-the-columns": mistake.mutant(
+            *({"end": lambda mask, axes=axes: mask.transpose(axes)} for axes in ((1, 2, 0), (2, 1, 0))),
+            {"end": lambda mask: mask[:, 0].T},
+            {"end": lambda mask: mask.transpose(2, 0, 1)},
+            hint="Count the rows of your mask, and its columns. Which of them should be texts, and which places?",
+        ),
+        "axis-in-front": mistake.mutant(
+            {"end": lambda mask: mask.swapaxes(0, 1)},
+            hint="Scores have the axes text, query, key. Which of them has length one in your mask?",
+        ),
     }
 )
 def padding_mask(more=0, end=lambda mask: mask):

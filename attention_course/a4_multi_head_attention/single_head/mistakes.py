@@ -105,6 +105,11 @@ OWN = {
     "W_K-and-W_V-swapped": [{"sources": lambda Q, K, V: (Q, V, K)}],
     "one-big-head": [{"at": ("all", "all", None)}, {"at": ("all", "all", "all")}],
     "values-of-all-heads": [{"at": (None, None, "all")}],
+    # Of one matrix or of all, with the root of the width that comes out. With only one of W_Q and W_K, it raises.
+    "columns-to-the-end": [
+        {"at": at}
+        for at in (("end", None, None), (None, "end", None), (None, None, "end"), ("end", "end", None), ("end",) * 3)
+    ],
     "one-column-only": [{"columns": lambda W, head, h: W[:, head : head + 1]}],
     "rows-for-columns": [
         {
@@ -150,6 +155,8 @@ def single_head(
     **options,
 ):  # fmt: skip
     def own(W, head, other, num_heads):
+        if other == "end":
+            return W[:, head * (W.shape[-1] // num_heads) :]
         return W if other == "all" else columns(W, head if other is None else other, num_heads)
 
     def attend(X, W_Q, W_K, W_V, head, num_heads):
