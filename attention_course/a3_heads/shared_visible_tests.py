@@ -4,9 +4,15 @@ import numpy as np
 
 from autograder.testing import expect
 
-X = np.array([[11.0, 12.0, 13.0, 14.0, 15.0, 16.0], [21.0, 22.0, 23.0, 24.0, 25.0, 26.0]])
-HEAD_0 = np.array([[11.0, 12.0, 13.0], [21.0, 22.0, 23.0]])
-HEAD_1 = np.array([[14.0, 15.0, 16.0], [24.0, 25.0, 26.0]])
+X = np.array(
+    [
+        [11.0, 12.0, 13.0, 14.0, 15.0, 16.0],
+        [21.0, 22.0, 23.0, 24.0, 25.0, 26.0],
+        [31.0, 32.0, 33.0, 34.0, 35.0, 36.0],
+    ]
+)
+HEAD_0 = np.array([[11.0, 12.0, 13.0], [21.0, 22.0, 23.0], [31.0, 32.0, 33.0]])
+HEAD_1 = np.array([[14.0, 15.0, 16.0], [24.0, 25.0, 26.0], [34.0, 35.0, 36.0]])
 
 # Two texts of four tokens, six columns; 132 is the first text's third token, second column.
 TEXTS = np.array(
@@ -47,6 +53,7 @@ SEVENTY = 1000.0 * np.arange(70)[:, np.newaxis] + np.arange(96)
 NINE_HEADS = 1000.0 * np.arange(600)[:, np.newaxis] + np.arange(45).reshape(9, 1, 5)
 
 ANY_SIZE = expect.IfOthersPass("Small sizes come out right. Which of your numbers is a size?")
+AS_MANY = "Which axis holds the heads, and which one the tokens, if both are as long?"
 AXES = "Does one batch axis work? Then: which axes and sizes does your code count from the front?"
 NAMES = "What are the arguments called in the first line that you were given?"
 STAYS = "Which line makes a new array, of which dtype, and does one write into an old one?"

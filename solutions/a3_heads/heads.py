@@ -124,13 +124,14 @@ from attention_course import check, heatmap, hint
 # $$\text{head}_i = X[:,\; i \cdot d : (i + 1) \cdot d] \qquad (L \times d_{model}) \to (h \times L \times d), \quad
 # d = d_{model} / h$$
 #
-# By hand, with two tokens, six columns and two heads:
+# By hand, with three tokens, six columns and two heads:
 #
 # ```
 #            X                       head 0        head 1
 # column      0  1  2  3  4  5        0  1  2       3  4  5
 # token 0    11 12 13 14 15 16       11 12 13      14 15 16
 # token 1    21 22 23 24 25 26       21 22 23      24 25 26
+# token 2    31 32 33 34 35 36       31 32 33      34 35 36
 # ```
 #
 # (A number says where it stands in `X`: 23 is in the second row and the third column.)
@@ -168,19 +169,20 @@ def split_heads(X, num_heads):
 # check("split_heads")
 
 # %% [markdown]
-# **What to notice.** The right shape is not enough. Asking for the shape `(2, 2, 3)` directly gives it, with other
+# **What to notice.** The right shape is not enough. Asking for the shape `(2, 3, 3)` directly gives it, with other
 # contents:
 
 # %% tags=["active-ipynb"]
 # X = np.array([[11.0, 12.0, 13.0, 14.0, 15.0, 16.0],
-#               [21.0, 22.0, 23.0, 24.0, 25.0, 26.0]])
+#               [21.0, 22.0, 23.0, 24.0, 25.0, 26.0],
+#               [31.0, 32.0, 33.0, 34.0, 35.0, 36.0]])
 # print("split_heads, head 0:")
 # print(split_heads(X, 2)[0])
 # print("only reshaped, head 0:")
-# print(X.reshape(2, 2, 3)[0])
+# print(X.reshape(2, 3, 3)[0])
 
 # %% [markdown]
-# The second "head 0" has torn token 0 in two and knows nothing of token 1. No error tells you. A network would even
+# The second "head 0" has torn token 0 in two, and token 2 is not in it at all. No error tells you. A network would even
 # train with it, only badly.
 
 # %% [markdown]
@@ -237,6 +239,7 @@ def split_heads(X, num_heads):
 # head 0        head 1              result
 # 11 12 13      14 15 16            11 12 13 14 15 16     token 0
 # 21 22 23      24 25 26            21 22 23 24 25 26     token 1
+# 31 32 33      34 35 36            31 32 33 34 35 36     token 2
 # ```
 #
 # It undoes `split_heads`: what comes back has the numbers where they were. Which two axes must be
@@ -367,8 +370,8 @@ def per_head_weights(W, num_heads):
 #
 # *About 10 minutes · medium*
 #
-# The same cut for tensors. First read: here are three ways to cut a tensor `x` of shape (L, d_model), two tokens of six numbers. All three give the shape
-# (2, 2, 3), and none gives an error. For each: which numbers are in head 0? Which one is right, and what is wrong with the others?
+# The same cut for tensors. First read: here are three ways to cut a tensor `x` of shape (L, d_model), three tokens of six numbers. All three give the shape
+# (2, 3, 3), and none gives an error. For each: which numbers are in head 0? Which one is right, and what is wrong with the others?
 #
 # No PyTorch on this machine yet? `%pip install torch` in a cell of its own, then restart the kernel.
 
@@ -380,11 +383,12 @@ import torch.nn.functional as F
 
 # %% tags=["active-ipynb"]
 # x = torch.tensor([[11.0, 12.0, 13.0, 14.0, 15.0, 16.0],
-#                   [21.0, 22.0, 23.0, 24.0, 25.0, 26.0]])   # (2, 6)
+#                   [21.0, 22.0, 23.0, 24.0, 25.0, 26.0],
+#                   [31.0, 32.0, 33.0, 34.0, 35.0, 36.0]])   # (3, 6)
 # cuts = {
-#     "A": x.reshape(2, 2, 3),                      # (h, L, d)
-#     "B": x.reshape(2, 3, 2).permute(2, 0, 1),     # (L, d, h) -> (h, L, d)
-#     "C": x.reshape(2, 2, 3).transpose(0, 1),      # (L, h, d) -> (h, L, d)
+#     "A": x.reshape(2, 3, 3),                      # (h, L, d)
+#     "B": x.reshape(3, 3, 2).permute(2, 0, 1),     # (L, d, h) -> (h, L, d)
+#     "C": x.reshape(3, 2, 3).transpose(0, 1),      # (L, h, d) -> (h, L, d)
 # }
 # guess = None   # "A", "B" or "C"
 #
@@ -433,7 +437,7 @@ def torch_split_heads(x, num_heads):
 # **What to notice.** Let only head 1 have an opinion, and see which numbers of `x` would learn from it:
 
 # %% tags=["active-ipynb"]
-# x = torch.zeros(2, 6, requires_grad=True)
+# x = torch.zeros(3, 6, requires_grad=True)
 # torch_split_heads(x, 2)[1].sum().backward()
 # print(x.grad)
 

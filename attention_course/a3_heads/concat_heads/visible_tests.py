@@ -7,6 +7,7 @@ from autograder.testing import close, expect, keeps, shown
 
 from ..shared_visible_tests import (
     ANY_SIZE,
+    AS_MANY,
     AXES,
     HEAD_0,
     HEAD_1,
@@ -31,11 +32,13 @@ class TestConcatHeads:
             close(expect.array(student.concat_heads(-heads)), -X)
 
     def test_three_heads(self, student):
-        """Three heads of width two, four tokens."""
+        """Three heads of width two, four tokens; and three tokens."""
         with shown(
             "One row per token, and the heads' widths side by side: whose number comes third?", heads=THREE_HEADS[0]
         ):
             close(expect.array(student.concat_heads(THREE_HEADS[0])), TEXTS[0])
+        with shown(AS_MANY, heads=THREE_HEADS[0, :, :3]):
+            close(expect.array(student.concat_heads(THREE_HEADS[0, :, :3])), TEXTS[0, :3])
 
     def test_batch(self, student):
         """Two texts in a batch: each gives what it gives alone, with the batch axis in front."""

@@ -7,6 +7,7 @@ from autograder.testing import close, expect, keeps, shown
 
 from ..shared_visible_tests import (
     ANY_SIZE,
+    AS_MANY,
     AXES,
     HEAD_0,
     HEAD_1,
@@ -31,9 +32,11 @@ class TestSplitHeads:
             close(expect.array(student.split_heads(X, 2)), np.array([HEAD_0, HEAD_1]))
 
     def test_three_heads(self, student):
-        """Four tokens, six columns, three heads: each has two columns of every token."""
+        """Four tokens, six columns, three heads: each has two columns of every token. And with three tokens."""
         with shown("First the heads, then the tokens: which columns are head 2's?", X=TEXTS[0], num_heads=3):
             close(expect.array(student.split_heads(TEXTS[0], 3)), THREE_HEADS[0])
+        with shown(AS_MANY, X=TEXTS[0, :3], num_heads=3):
+            close(expect.array(student.split_heads(TEXTS[0, :3], 3)), THREE_HEADS[0, :, :3])
 
     def test_batch(self, student):
         """Two texts in a batch: each gives what it gives alone, with the batch axis in front."""

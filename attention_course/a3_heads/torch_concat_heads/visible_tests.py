@@ -7,6 +7,7 @@ from autograder.testing import arrives, close, expect, keeps, shown
 
 from ..shared_visible_tests import (
     ANY_SIZE,
+    AS_MANY,
     AXES,
     HEAD_0,
     HEAD_1,
@@ -32,6 +33,8 @@ class TestTorchConcatHeads:
         """Two texts in a batch, three heads of width two."""
         with shown("Count axes from the end: which are h, L and d?", "exception", "shape", heads=THREE_HEADS):
             close(expect.tensor(student.torch_concat_heads(tensor(THREE_HEADS))), TEXTS)
+        with shown(AS_MANY, heads=THREE_HEADS[:, :, :3]):
+            close(expect.tensor(student.torch_concat_heads(tensor(THREE_HEADS[:, :, :3]))), TEXTS[:, :3])
 
     def test_two_batch_axes(self, student):
         """Two batches of seven texts: each text as if it were alone."""
