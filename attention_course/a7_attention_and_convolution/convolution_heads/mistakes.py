@@ -93,6 +93,10 @@ def _stacked(eye, k):
             hint="Which tap's matrix does each of your heads have?",
         ),
         "one-tap-too-few": [{"some": lambda k: k - 1}],
+        "offsets-of-three-taps": mistake.mutant(
+            {"listed": lambda offsets: [-1, 0, 1]},
+            hint="How many taps has the kernel, and how many offsets do you return?",
+        ),
         "kernel-transposed": mistake.mutant({"turned": True}, hint="Which axis of a tap meets the columns of X?"),
     },
     (("", {}), ("", {"listed": np.array}), ("", {"in_W_O": True}), ("", {"in_W_O": True, "listed": np.array})),
