@@ -36,6 +36,7 @@ from autograder.errors import SubmissionError
 from autograder.explain import relations
 from autograder.explain.differences import ComparedCall
 from autograder.explain.fingerprints import fingerprint_of
+from autograder.judge.redaction import without_words
 from autograder.report import CellResult, Picture, Verdict
 from autograder.submission import code_cells, read_notebook
 from autograder.task import read_message
@@ -43,7 +44,6 @@ from autograder.testing.callbacks import Questions, is_small
 from autograder.testing.cases import alike
 from autograder.testing.comparing import same_answer
 from autograder.testing.expect import kind_of
-from autograder.testing.redaction import without_words
 from cellcage.notebook_calls import read
 from cellcage.protocol import frames
 from cellcage.protocol.calls import Call, Failure, Reply, answer_bytes, answer_of, call_of

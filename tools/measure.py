@@ -145,7 +145,7 @@ def floor_here() -> None:
 
     from autograder.explain.explaining import judge
     from autograder.explain.material import material_of
-    from autograder.testing.local import Here
+    from autograder.testing.functions import Here
 
     torch.set_num_threads(1)
     course = Course(Path.cwd())

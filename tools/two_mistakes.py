@@ -26,7 +26,7 @@ from autograder.explain.repair.edits import edits
 from autograder.explain.repair.search import CANDIDATES
 from autograder.judge.attempt import Attempt, attempt
 from autograder.testing.callbacks import parameter_names
-from autograder.testing.local import Here
+from autograder.testing.functions import Here
 from tests.helpers.in_process import ASSIGNMENTS, LONG, exercise_of, material
 from tests.helpers.slips import names_of
 from tests.helpers.wrong_code import model_code, wrong_code_of

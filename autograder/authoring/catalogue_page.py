@@ -20,8 +20,7 @@ from autograder.report import ExerciseResult, Finding
 from autograder.testing.callbacks import parameter_names
 from autograder.testing.catalogue import Mistake, read_catalogue
 from autograder.testing.expect import Mismatch
-from autograder.testing.functions import has_chance
-from autograder.testing.local import Here
+from autograder.testing.functions import Here, has_chance
 from autograder.testing.suite import Suite
 from cellcage.notebook_calls import read
 from cellcage.protocol.calls import Answer

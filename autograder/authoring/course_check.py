@@ -42,8 +42,7 @@ from autograder.testing.call_text import as_written
 from autograder.testing.callbacks import parameter_names
 from autograder.testing.catalogue import Mistake, read_catalogue
 from autograder.testing.expect import Mismatch
-from autograder.testing.functions import Functions
-from autograder.testing.local import COURSE_SECONDS, Here, answering
+from autograder.testing.functions import COURSE_SECONDS, Functions, Here, answering
 from autograder.testing.student_errors import StudentError
 from autograder.testing.suite import Outcome, Suite
 from autograder.text import one_line

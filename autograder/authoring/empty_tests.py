@@ -15,8 +15,7 @@ from autograder.authoring.problems import Problem
 from autograder.course.assignments import Assignment
 from autograder.testing.callbacks import parameter_names
 from autograder.testing.catalogue import Catalogue, read_catalogue
-from autograder.testing.functions import Functions
-from autograder.testing.local import answering
+from autograder.testing.functions import Functions, answering
 from autograder.testing.suite import Suite, Test
 
 IN_BRACKETS = 'Write the message without parentheses: assert CONDITION, "message".'

@@ -16,7 +16,7 @@ from autograder.judge.rules import GRADING
 from autograder.reading import read_toml
 from autograder.student.check import judged
 from autograder.testing.catalogue import read_catalogue
-from autograder.testing.local import Here
+from autograder.testing.functions import Here
 from autograder.testing.suite import Suite
 
 GREEN = 0.9  # of an exercise's points, at least, for what passes all its visible tests

@@ -24,6 +24,7 @@ from autograder.course.assignments import Course, courses_around
 from autograder.course.source_notebook import CHECK, MAX_BESIDE, CellKind
 from autograder.discovery import submission_in
 from autograder.errors import AutograderError, MachineError, SubmissionError
+from autograder.judge import cell_errors
 from autograder.judge.notebook import JudgedNotebook
 from autograder.judge.rules.rule import ask_one
 from autograder.reading import read_bytes
@@ -35,7 +36,6 @@ from autograder.student.kernel import PrintedText, in_cells
 from autograder.student.own_lines import calls_of, questions
 from autograder.student.progress import Progress
 from autograder.submission import code_cells, folders_below, python_in, python_paths, read_notebook
-from autograder.testing import cell_errors
 from autograder.text import printable, printable_lines
 from autograder.worker.worker import backend_for
 from cellcage import ForkServer, Limits, Zygote

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from autograder.testing.comparing import arrays, same_value
+from autograder.testing.comparing import same_value
 from autograder.testing.tolerances import ANSWERS, COARSE, WHOLE
 from cellcage.protocol.calls import Answer, Call, Failure, Reply
-from cellcage.values.value import Generated, allclose, is_tensor, numbers, parts_of
+from cellcage.values.value import Generated, allclose, arrays, is_tensor, numbers, parts_of
 
 MOST = 20_000  # numbers of an answer that is looked at
 NOT_ALONE = "cannot be told by this alone"  # counts if another answer shows the difference

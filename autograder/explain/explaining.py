@@ -19,17 +19,17 @@ from msgspec import structs
 
 from autograder.course.assignments import Exercise
 from autograder.explain import visible_fingerprints
+from autograder.explain.fingerprints import answer_digest
 from autograder.explain.material import Material
 from autograder.explain.naming import DROPOUT, NON_DETERMINISTIC, diagnose, say_little
 from autograder.explain.picture import drawing
 from autograder.explain.relations import NAN, of_shown
+from autograder.judge import cell_errors
 from autograder.judge.attempt import JudgedNames
 from autograder.judge.judging import Judged, later_cell, mark
 from autograder.judge.notebook import JudgedNotebook
 from autograder.judge.rules.rule import Attempt
 from autograder.report import ExerciseResult, Finding, Picture, State, TestMessage, TestResult
-from autograder.testing import cell_errors
-from autograder.testing.comparing import digest
 from autograder.testing.expect import Mismatch
 from autograder.testing.student_errors import BY_HAND, Missing, NotStarted, Stopped
 from autograder.testing.suite import VALUE_ORDER, Outcome
@@ -269,9 +269,10 @@ def _as_test_result(outcome: Outcome, points: float, message: str | TestMessage)
 
 def _answer(outcome: Outcome) -> str:
     """The call that failed, and a digest of its answer. Nobody who has many submissions needs to read the answer."""
-    if outcome.answer is None or isinstance(outcome.answer.answer, NoAnswer):
+    answered = outcome.answer
+    if answered is None or isinstance(answered.answer, NoAnswer):
         return ""
-    return f"{one_line(outcome.call)[:LONGEST_CALL]} {digest(outcome.answer.call.as_bytes, outcome.answer.answer)}"
+    return f"{one_line(outcome.call)[:LONGEST_CALL]} {answer_digest(answered.call, answered.answer)}"
 
 
 def _of_hidden_tests(outcomes: Sequence[Outcome], asks: bool) -> list[str]:

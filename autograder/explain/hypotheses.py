@@ -17,8 +17,7 @@ from autograder.course.loading import TimeIsUp, in_time
 from autograder.explain.fingerprints import Fingerprints, alike, as_compared, digest, fingerprint_of, on_any_machine
 from autograder.testing.callbacks import passes_functions
 from autograder.testing.catalogue import Catalogue, Mistake
-from autograder.testing.functions import AnsweredCall, Key, has_chance
-from autograder.testing.local import COURSE_SECONDS, TOO_SLOW, answering, quiet
+from autograder.testing.functions import COURSE_SECONDS, TOO_SLOW, AnsweredCall, Key, answering, has_chance, quiet
 from autograder.testing.plan import PlannedCall
 from cellcage.calling.perform import perform
 from cellcage.protocol.calls import Answer, Call, NoAnswer, Reply, Why, answer_bytes, answer_of

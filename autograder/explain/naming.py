@@ -22,11 +22,11 @@ from autograder.explain.hypotheses import Hypotheses
 from autograder.explain.relations import relation_among
 from autograder.report import Finding
 from autograder.testing.catalogue import Mistake, OfAnswer
-from autograder.testing.comparing import arrays, same_answer, same_array, same_value
+from autograder.testing.comparing import same_answer, same_array, same_value
 from autograder.testing.functions import AnsweredCall, has_chance
 from autograder.testing.plan import PlannedCall
 from cellcage.protocol.calls import Answer, Failure, Kind, Reply
-from cellcage.values.value import parts_of
+from cellcage.values.value import arrays, parts_of
 
 NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?|\.[0-9]+")
 

@@ -19,11 +19,10 @@ from autograder.explain import differences
 from autograder.explain.differences import NOT_ALONE, ComparedCall
 from autograder.report import Finding
 from autograder.testing.catalogue import OfAnswer
-from autograder.testing.comparing import arrays
-from autograder.testing.shape_errors import reworded
+from autograder.testing.student_errors import reworded
 from cellcage.protocol.calls import Answer, Call, Failure, NoAnswer, Reply, Why
 from cellcage.protocol.calls import Kind as FailureKind
-from cellcage.values.value import numbers
+from cellcage.values.value import arrays, numbers
 
 # A relation, and the wrong answers (by their places) in which it shows.
 Explained = tuple[Finding, frozenset[int]]

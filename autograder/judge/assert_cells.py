@@ -19,11 +19,11 @@ from msgspec import structs
 
 from autograder.course.assignments import Exercise
 from autograder.course.source_notebook import AssertCell
+from autograder.judge import cell_errors
 from autograder.judge.notebook import JudgedNotebook
 from autograder.report import CellResult, ExerciseResult, Finding, State, TestResult
 from autograder.task import Task
-from autograder.testing import cell_errors
-from autograder.testing.functions import READY_MADE
+from autograder.testing.student_errors import READY_MADE
 from autograder.text import one_line
 from cellcage import Limits, Process
 from cellcage.protocol import frames, messages

@@ -12,6 +12,7 @@ from msgspec import structs
 
 from autograder.course.assignments import Exercise
 from autograder.judge.notebook import JudgedNotebook
+from autograder.judge.redaction import hidden, without_words
 from autograder.judge.rules import CHECK
 from autograder.judge.rules.rule import (
     Asking,
@@ -30,10 +31,9 @@ from autograder.judge.rules.rule import (
 )
 from autograder.testing.call_text import ParameterNames, as_written
 from autograder.testing.callbacks import Questions
-from autograder.testing.functions import AnsweredCall, Answering, Functions, as_exception
-from autograder.testing.local import Here
+from autograder.testing.functions import AnsweredCall, Answering, Functions, Here
 from autograder.testing.plan import CallPlace, Plan
-from autograder.testing.redaction import hidden, without_words
+from autograder.testing.student_errors import as_exception
 from autograder.testing.suite import Outcome, Suite, Test
 from cellcage.notebook_calls import Unread, read
 from cellcage.protocol.calls import Answer, Call, Failure, Gives, Kind, NoAnswer, Reply

@@ -10,11 +10,11 @@ from typing import Any
 
 from autograder.course.assignments import Exercise
 from autograder.judge.attempt import JudgedNames, Tests, attempt
+from autograder.judge.cell_errors import defines
 from autograder.judge.notebook import JudgedNotebook
 from autograder.judge.rules.rule import Attempt, ask_one, ask_together, is_too_slow
 from autograder.testing.call_text import ParameterNames
 from autograder.testing.callbacks import Questions, parameter_names
-from autograder.testing.cell_errors import defines
 from autograder.testing.comparing import same_answer
 from cellcage.notebook_calls import read
 from cellcage.protocol.calls import Call

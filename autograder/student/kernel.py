@@ -20,12 +20,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import CellType, CodeType, FunctionType, TracebackType
 from typing import Any
 
+from autograder.judge.cell_errors import defines, syntax_error, why
 from autograder.report import CellResult
 from autograder.testing.callbacks import Questions
-from autograder.testing.cell_errors import defines, syntax_error, why
-from autograder.testing.functions import ENDLESS
-from autograder.testing.local import CallsHere, Here
-from autograder.testing.student_errors import BY_HAND, Stopped
+from autograder.testing.functions import CallsHere, Here
+from autograder.testing.student_errors import BY_HAND, ENDLESS, Stopped
 from cellcage.protocol.calls import Call, Failure, Reply
 
 PYTORCH = "PyTorch"

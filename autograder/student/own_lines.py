@@ -31,7 +31,7 @@ from autograder.student.explore import in_notebook
 from autograder.student.kernel import InKernel, source_of
 from autograder.testing.call_text import ParameterNames, as_written
 from autograder.testing.callbacks import parameter_names
-from autograder.testing.local import quiet
+from autograder.testing.functions import quiet
 from autograder.text import one_line
 from cellcage.calling.perform import perform
 from cellcage.notebook_calls import read

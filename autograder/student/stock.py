@@ -17,7 +17,7 @@ from autograder.explain.material import material_of
 from autograder.report import ExerciseResult
 from autograder.reports import rubric
 from autograder.reports.rubric import name_of
-from autograder.testing.local import Here
+from autograder.testing.functions import Here
 
 
 class PartialCredit(float):

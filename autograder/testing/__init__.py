@@ -16,10 +16,10 @@ A visible test checks inside `shown`, which reports what came out and what was w
 
 from autograder.png import GREY, HIGH, WIDE, Raster, blend, with_fallback
 from autograder.testing import expect
+from autograder.testing.call_text import note
 from autograder.testing.cases import cases
 from autograder.testing.catalogue import Catalogue, OfAnswer
 from autograder.testing.functions import Function, Gradients
-from autograder.testing.reproduce import note
 from autograder.testing.student_errors import HeldTooMuch, Raised
 from autograder.testing.visible import arrives, close, equal, keeps, shown
 

@@ -1,16 +1,38 @@
-"""A call as a person would write it, with arrays and tables given by their sizes."""
+"""A call as a student reads it: as a person would write it, and as code that makes its inputs in a notebook.
+
+    as_written(call, names)                                         "mix(Q, K) with Q (4, 6), K (4, 6)"
+    note(numbers, "np.random.default_rng(7).normal(size=(4, 6))")  what a suite's helper made, and how
+    notes.line(call, names)                                         "Q = np.random.default_rng(7).normal(size=(4, 6))"
+
+`note` adds to the notes of the suite that is being loaded or run, and does nothing if there is none. A suite scales and
+transposes what its helper made; this is found out by trying. Inputs are not secret, but answers are: a line has only
+what a suite made, and nothing that any code returned.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from functools import partial
 from typing import Any
 
+import numpy as np
+
+from autograder.testing.tolerances import MADE
 from cellcage.protocol.calls import EVAL, Call, Gives
+from cellcage.values.value import is_tensor, numbers
 from cellcage.values.value_type import described
 
 MOST_ITEMS = 100  # of a list that is written out
+FEW = 48  # numbers that are written out
+DIGITS = 6  # of the factor that a suite scales by
+MANY = 3  # arrays drawn alike, from which on the drawing gets a name
+DRAWN = re.compile(r"np\.random\.default_rng\((\d+)\)\.normal\(size=\((.*?),?\)\)")
+OF_TORCH = re.compile(rf"(\w+ = )torch\.from_numpy\(((?:[\d.e-]+ \* )?{DRAWN.pattern}(?: [+-] [\d.e-]+)?)\)")
 
 ParameterNames = Callable[[str], Sequence[str]]  # of a function or class, or of a method, as `Block.forward`
 
@@ -74,3 +96,103 @@ def _size(value: Any) -> tuple[str, str] | None:
     if isinstance(value, dict):
         return "a dict", ""
     return ("a function", "") if callable(value) else None
+
+
+# ---------------------------------------------------------------- code that makes the inputs
+
+
+class Notes:
+    """How the arrays of one suite were made."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[int, ...], list[tuple[np.ndarray, str]]] = defaultdict(list)
+
+    @contextlib.contextmanager
+    def taken(self) -> Iterator[None]:
+        """Collect here whatever is noted inside."""
+        token = _current.set(self)
+        try:
+            yield
+        finally:
+            _current.reset(token)
+
+    def add(self, array: np.ndarray, code: str) -> None:
+        """Remember how an array was made."""
+        known = self._made[array.shape]
+        if not any(code == known_code for _, known_code in known):
+            known.append((np.array(array, dtype=float), code))
+
+    def line(self, call: Call, names: Callable[[str], Sequence[str]]) -> str:
+        """Code that makes the arrays of a function's call, under the function's own names; empty if that is unknown.
+
+        Empty for modules and objects: a module has too many weights for a line, and an object is used in several calls.
+        """
+        if call.instance is not None or call.steps:
+            return ""
+        labels = list(names(call.name))
+        given = {**dict(zip(labels, call.args, strict=False)), **call.kwargs}
+        if len(labels) < len(call.args) or any(map(callable, given.values())):
+            return ""
+        made = {name: self._code(value) for name, value in given.items() if hasattr(value, "shape")}
+        return _shortened([f"{name} = {code}" for name, code in made.items()]) if made and all(made.values()) else ""
+
+    def _code(self, value: Any) -> str:
+        array = numbers(value)
+        if array.dtype.kind in "bi" and array.size <= FEW:
+            rows = str(array.astype(int).tolist()).replace(" ", "")
+            code = f"np.array({rows}, dtype={'bool' if array.dtype.kind == 'b' else array.dtype.name!r})"
+        else:
+            code = self._from_seed(array)
+        return f"torch.from_numpy({code})" if code and is_tensor(value) else code
+
+    def _from_seed(self, array: np.ndarray) -> str:
+        cast = "" if array.dtype == np.float64 else f".astype(np.{array.dtype.name})"
+        ways = [(array.astype(float), "")]
+        if array.ndim > 1:
+            ways.append((ways[0][0].swapaxes(-1, -2), ".swapaxes(-1, -2)"))
+        for turned, turn in ways:
+            for known, code in self._made.get(turned.shape, ()):
+                if scaled := _scaled(turned, known, code):
+                    bracketed = f"({scaled})" if scaled != code and (turn or cast) else scaled
+                    return f"{bracketed}{turn}{cast}"
+        return ""
+
+
+# The notes of the suite that is being loaded or run: a helper that makes inputs does not know its suite.
+_current: ContextVar[Notes | None] = ContextVar("_current", default=None)
+
+
+def note(array: np.ndarray, code: str) -> None:
+    """Remember how an array was made, for the suite that is being loaded or run."""
+    notes = _current.get()
+    if notes is not None:
+        notes.add(array, code)
+
+
+def _shortened(parts: Sequence[str]) -> str:
+    """Lines of code in one; if many arrays are drawn alike, the drawing gets a name."""
+    whole = "; ".join(parts)
+    if len(DRAWN.findall(whole)) < MANY:
+        return whole
+    made = "np.random.default_rng(seed).normal(size=size)"
+    if all(OF_TORCH.fullmatch(part) for part in parts if DRAWN.search(part)):
+        whole = "; ".join(OF_TORCH.sub(r"\1\2", part) for part in parts)
+        made = f"torch.from_numpy({made})"
+    whole = DRAWN.sub(r"normal(\1, \2)", whole)
+    return f"normal = lambda seed, *size: {made}; {whole}"
+
+
+def _scaled(array: np.ndarray, known: np.ndarray, code: str) -> str:
+    """`code` with the factor and the summand that make `array` of `known`; empty if there are none."""
+    if not np.isfinite(array).all():
+        return ""
+    if known.size < 2 or known.flat[0] == known.flat[-1]:
+        return code if np.array_equal(array, known) else ""
+    factor = (array.flat[-1] - array.flat[0]) / (known.flat[-1] - known.flat[0])
+    summand = array.flat[0] - factor * known.flat[0]
+    atol = MADE * max(1.0, abs(factor))
+    if factor == 0 or not np.allclose(array, factor * known + summand, rtol=MADE, atol=atol):
+        return ""
+    scaled = code if abs(factor - 1) < MADE else f"{factor:.{DIGITS}g} * {code}"
+    sign = "+" if summand > 0 else "-"
+    return scaled if abs(summand) < atol else f"{scaled} {sign} {abs(summand):.{DIGITS}g}"

@@ -12,19 +12,20 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from autograder.testing.comparing import change_of, same_value
-from autograder.testing.mismatch import RESULT, ArrayDifference, fail_for_kind, number_of, place_of
+from autograder.testing.comparing import same_value
+from autograder.testing.mismatch import RESULT, ArrayDifference, HiddenText, fail_for_kind, number_of, place_of
 from autograder.testing.mismatch import IfOthersPass as IfOthersPass
 from autograder.testing.mismatch import Mismatch as Mismatch
 from autograder.testing.mismatch import fail as fail
 from autograder.testing.mismatch import kind_of as kind_of
-from autograder.testing.redaction import HiddenText
 from autograder.testing.student_errors import Missing, NotStarted, Raised, Stopped, StudentError
 from autograder.testing.tolerances import CHECKED, UNCHANGED, WITHIN
-from cellcage.values.codec import WRITERS
+from cellcage.values.arrays_codec import layout
+from cellcage.values.codec import WRITERS, encode
 from cellcage.values.tables.comparison import How
 from cellcage.values.tables.comparison import difference as difference_of_tables
 from cellcage.values.value import LONGEST, Form, Generated, Other, float_of, is_tensor, not_close
+from cellcage.values.value import numbers as numbers_of
 from cellcage.values.value_type import Difference, ValueType, comparable, portable
 
 # Values of these types are compared as they are, and not as arrays.
@@ -234,6 +235,16 @@ def dtype(got: Any, wanted: Any, hint: str = "", what: str = RESULT) -> None:
     name, wanted = str(got.dtype).removeprefix("torch."), str(np.dtype(wanted))
     if name != wanted:
         fail(f"{what} has dtype {name}, it should be {wanted}.", hint, got=got, symptom="dtype")
+
+
+def change_of(before: Any, after: Any) -> str:
+    """Describe how a call changed an array or tensor argument; empty if it did not."""
+    if not hasattr(after, "shape"):
+        return "" if encode(before)[0] == "other" else "is of another kind"  # it may not be able to cross the boundary
+    then, now = numbers_of(before), numbers_of(after)
+    if now.shape != then.shape or now.dtype != then.dtype or layout(now) != layout(then):
+        return "has another shape, dtype or layout in memory"
+    return "" if np.array_equal(now, then, equal_nan=now.dtype.kind in "fc") else "holds other values"
 
 
 def unchanged(after: Sequence[Any], before: Sequence[Any], names: Sequence[str], hint: str = "") -> None:

@@ -12,16 +12,21 @@
     student.table.printed(rows)                 the text that the call prints
     student.value("answer_3")                   the value of a name that is not a function
 
-Each of them is made with a function that answers the calls: from a process in the sandbox, or from this process.
+Each of them is made with a function that answers the calls: from a process in the sandbox, or from this process, for
+`check` in a notebook and for trusted code. Here, too, arguments and values are copied as they would be across the
+sandbox's boundary. Warnings are dropped, as is printed text unless somebody asks for it. Code of the course has a time
+limit; a student can stop their own kernel.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import io
 import random
 import sys
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import SimpleNamespace
@@ -30,40 +35,36 @@ from typing import Any, cast
 import numpy as np
 from msgspec.structs import replace
 
+from autograder.course.loading import TimeIsUp, in_time
 from autograder.testing.call_text import ParameterNames
-from autograder.testing.comparing import arrays
-from autograder.testing.shape_errors import reworded
-from autograder.testing.student_errors import (
-    HeldTooMuch,
-    Missing,
-    NotStarted,
-    Raised,
-    RaisedValueError,
-    ReadyMade,
-    Stopped,
-    StudentError,
-    explained,
-)
+from autograder.testing.callbacks import Questions
+from autograder.testing.student_errors import Missing, as_exception
 from autograder.testing.tolerances import ELSEWHERE
-from cellcage.protocol.calls import EVAL, Answer, Call, Failure, Gives, Instance, Kind, NoAnswer, Reply, Step, Why
+from cellcage.calling.lookups import names_used
+from cellcage.calling.perform import perform
+from cellcage.calling.ready_made import Watch
+from cellcage.protocol.calls import (
+    EVAL,
+    Answer,
+    Call,
+    Failure,
+    Gives,
+    Instance,
+    Kind,
+    NoAnswer,
+    Reply,
+    Step,
+    Why,
+    answer_bytes,
+    answer_of,
+    call_of,
+    sendable,
+)
 from cellcage.values.arrays_codec import NAMES
 from cellcage.values.codec import encode
-from cellcage.values.value import Other, Record, changed, numbers, parts_of
+from cellcage.values.value import Other, Record, arrays, changed, numbers, parts_of
 from cellcage.values.value_type import comparable, for_caller, portable, type_of
 
-READY_MADE = (
-    "calls the ready-made `{name}`. Writing that yourself is the exercise, so this earns no points. Replace the call "
-    "with steps of your own; in another cell you may compare with it."
-)
-# Code that is only slow cannot be told apart from code that never ends.
-ENDLESS = "Does a loop never end, or does the code compute far more than the task needs?"
-STOPPED = {
-    Why.TOO_SLOW: f"{{text}}. {ENDLESS}",
-    Why.WAITED: "{text}. Does the code sleep, or wait for something that never comes?",
-    Why.GONE: "{text}. Does the code exit, or use far more memory than its input?",
-    Why.OVER_LIMIT: "{text}, so it was stopped.",
-    Why.UNREADABLE: "what came back could not be read ({text}).",
-}
 NO_VALUE = "the notebook has nothing under the name `{name}`, or None. Does a cell set it, and does that cell run?"
 # What to pass in place of an argument that does not cross to the student's code.
 DRAWS = np.random.Generator | np.random.RandomState | np.random.BitGenerator | random.Random
@@ -72,6 +73,13 @@ OF_FILES = "pass the text in it, or the name of a file beside the notebook"
 OF_FUNCTIONS = "pass each function as an argument of its own"
 OF_ITERATORS = "pass a list"
 OF_ANYTHING = "pass the numbers and texts that it is made of, and let the notebook make it"
+
+# On the clock, for one call of the course's code. In the sandbox a call has 4 s of CPU time; a machine may be busy.
+COURSE_SECONDS = 10.0
+COURSE_SECONDS_AGAIN = 1.0  # after a call that was stopped: most likely the next ones run into the same loop
+TOO_SLOW = "no answer after {seconds:g} seconds"
+INTERRUPTIONS = ("KeyboardInterrupt", "SystemExit")
+TERMINATED = "Terminated"  # the class of the exception that SIGTERM raises in a command
 
 Key = tuple[bytes, tuple[Any, ...]]  # a call as bytes, and the functions among its arguments
 
@@ -265,29 +273,6 @@ def _holds(value: Any, got: Any) -> bool:
     return hasattr(got, "dtype") and any(np.may_share_memory(numbers(got), array) for array in arrays(parts))
 
 
-def as_exception(name: str, answer: Failure | NoAnswer) -> StudentError:
-    """The exception that a suite gets for an answer without a value."""
-    if isinstance(answer, NoAnswer):
-        late = answer.text if answer.why is Why.TOO_SLOW else ""
-        return Stopped(STOPPED[answer.why].format(text=answer.text), late)
-    if answer.kind is Kind.NOT_STARTED:
-        return NotStarted("not started yet.", is_own_stub=len(answer.lines) == 1)
-    if answer.kind is Kind.MISSING:
-        return Missing(f"the notebook defines no `{name}`. Was its cell deleted, renamed, or did it fail?")
-    if answer.kind is Kind.MEMORY:
-        return HeldTooMuch(float(answer.text))
-    if answer.kind is Kind.READY_MADE:
-        return ReadyMade("calls a ready-made function.")
-    if answer.kind is Kind.NO_PARAMETER:
-        return Raised(f"{answer.text}. Are the layers kept as members under the names the exercise gives?")
-    where = "".join(f" In {line.function}, line {line.number}: `{line.text.strip()}`." for line in answer.lines)
-    types = answer.types or (answer.error,)
-    # The same exception in the same line is one reason, whatever sizes its text has.
-    reason = f"{answer.error} {answer.lines[-1]}" if answer.lines else ""
-    cls = RaisedValueError if "ValueError" in (answer.error, *types) else Raised
-    return cls(reworded(explained(answer.error, answer.text)) + where, types, reason)
-
-
 # ---------------------------------------------------------------- refused arguments
 
 
@@ -346,3 +331,110 @@ def _instead(item: Any) -> str:
     if hasattr(item, "__next__"):
         return OF_ITERATORS
     return "pass another one" if type_of(item) or isinstance(item, np.ndarray) else OF_ANYTHING
+
+
+# ---------------------------------------------------------------- answered in this process
+
+
+class Here:
+    """Somebody's names in this process. It offers what a sandboxed notebook offers.
+
+    of_course: whether the code is the course's own, which has a time limit
+    """
+
+    def __init__(self, names: dict[str, object], of_course: bool = False) -> None:
+        self.names, self.of_course = names, of_course
+
+    checks: Mapping[str, int] = {}  # there is no state but the present one
+    cells: Sequence[str] = ()
+    looping: Collection[str] = ()
+
+    def at(self, place: int | None) -> None:
+        """Do nothing."""
+
+    def begin(self, questions: Questions, name: str = "", ready_made: Sequence[str] = ()) -> CallsHere:
+        """Begin the calls of the exercise `name`. ready_made: functions that its code must not call"""
+        return CallsHere(self, questions, ready_made)
+
+    def uses(self, name: str, known: Sequence[str]) -> frozenset[str]:
+        """The names of the notebook, or among `known`, that an exercise's code looks up."""
+        return frozenset(names_used(self.names, name, known))
+
+
+class CallsHere:
+    """The calls of one exercise in this process."""
+
+    printed: io.TextIOBase | None = None  # where the code's output goes, if anywhere
+
+    def __init__(self, here: Here, questions: Questions, ready_made: Sequence[str] = ()) -> None:
+        self._here, self.questions, self._ready_made = here, questions, ready_made
+        self.cells: Sequence[str] | None = None  # in the students' own kernel no output is secret
+        self._seconds = COURSE_SECONDS if here.of_course else None
+
+    def close(self) -> None:
+        """Do nothing: no process was started."""
+
+    def ask(
+        self, calls: Sequence[tuple[Call, bytes | None]], closely: Collection[int] = ()
+    ) -> Iterator[bytes | NoAnswer]:
+        """An unread answer to each of `calls`, in order. The bytes of a call are not used here.
+
+        closely: numbers of the calls that are watched closely, see `ready_made.Watch`
+        """
+        for number, (call, _) in enumerate(calls):
+            answer = self.answer(call, number in closely)
+            yield answer if isinstance(answer, NoAnswer) else sendable(answer)
+
+    def answer(self, call: Call, closely: bool = False) -> Answer:
+        """The answer to one call."""
+        if self._seconds is None:
+            return self._perform(call, closely)
+        try:
+            answer = in_time(self._seconds, lambda: self._perform(call, closely))
+        except TimeIsUp:
+            text = TOO_SLOW.format(seconds=self._seconds)
+            self._seconds = COURSE_SECONDS_AGAIN
+            return NoAnswer(Why.TOO_SLOW, text)
+        if isinstance(answer, Failure) and answer.error in INTERRUPTIONS:
+            _raise_again(answer)
+        return answer
+
+    def _perform(self, call: Call, closely: bool) -> Reply | Failure:
+        copied = call_of(self.questions.prepare(call).as_bytes)
+
+        def ask(question: Call) -> Reply | Failure:
+            return answer_of(answer_bytes(self.questions.answer(call_of(question.as_bytes))))
+
+        watch = Watch(self._ready_made, self._here.names)
+        with quiet(self.printed), watch.on():
+            return perform(self._here.names, copied, ask, self.questions.substituted, watch, closely)
+
+
+def _raise_again(failure: Failure) -> None:
+    """Raise an interruption of this process again. It came while the course's code ran, so that code has not failed."""
+    if failure.error == "KeyboardInterrupt":
+        raise KeyboardInterrupt
+    if TERMINATED in failure.types:
+        raise SystemExit(int(failure.text))
+
+
+@contextlib.contextmanager
+def quiet(printed: io.TextIOBase | None = None) -> Iterator[None]:
+    """Drop the warnings of code; its output goes to `printed`, if given."""
+    nowhere = io.StringIO()
+    output: Any = printed or nowhere
+    with warnings.catch_warnings(), contextlib.redirect_stdout(output), contextlib.redirect_stderr(nowhere):
+        warnings.simplefilter("ignore")
+        with np.errstate(all="ignore"):
+            yield
+
+
+def answering(names: Mapping[str, Any]) -> Answering:
+    """A function that answers calls with `names` of this process, which are the course's own."""
+    exercise = Here(dict(names), of_course=True).begin(Questions({}))
+
+    def answer(call: Call) -> Answer:
+        found = exercise.answer(call)
+        return found if isinstance(found, NoAnswer) else answer_of(answer_bytes(found))
+
+    return answer

@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 
 from autograder.testing.callbacks import parameter_names, passes_arrays, passes_functions
-from autograder.testing.functions import Answering, Functions
-from autograder.testing.local import answering
+from autograder.testing.functions import Answering, Functions, answering
 from autograder.testing.suite import Suite, Test
 from cellcage.notebook_calls import is_measured
 from cellcage.protocol.calls import Answer, Call, Gives, NoAnswer, Reply, answer_bytes, answer_of

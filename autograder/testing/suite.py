@@ -29,12 +29,10 @@ import pytest
 from autograder.course import loading
 from autograder.errors import CourseError, MachineError
 from autograder.report import TestMessage
-from autograder.testing.call_text import as_written
+from autograder.testing.call_text import Notes, as_written
 from autograder.testing.expect import CHANGED_ARGUMENT, IfOthersPass
-from autograder.testing.fault_localisation import locate_fault
 from autograder.testing.functions import AnsweredCall, Functions
-from autograder.testing.mismatch import NONE, NOT_RIGHT, Mismatch, kind_of, of_part
-from autograder.testing.reproduce import Notes
+from autograder.testing.mismatch import NONE, NOT_RIGHT, Mismatch, kind_of, locate_fault, of_part
 from autograder.testing.student_errors import Missing, NotStarted, Raised, Stopped, StudentError
 from autograder.text import one_line
 from cellcage.protocol.calls import Gives, Reply

@@ -20,8 +20,7 @@ from autograder.testing import expect
 from autograder.testing.comparing import same_value
 from autograder.testing.containers import slip_in
 from autograder.testing.mismatch import Mismatch, place_of
-from autograder.testing.shape_errors import IN_PLACE, TWO_DTYPES, reworded
-from autograder.testing.student_errors import Raised
+from autograder.testing.student_errors import IN_PLACE, TWO_DTYPES, Raised, reworded
 from autograder.testing.tolerances import VISIBLE
 from cellcage.values.value import not_close
 from cellcage.values.value_type import described

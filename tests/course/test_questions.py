@@ -8,7 +8,7 @@ import torch
 
 from attention_course.hidden.inputs import normal, tensor
 from autograder.explain.explaining import ABOVE
-from autograder.testing import reproduce
+from autograder.testing import call_text
 from cellcage.protocol.calls import Call
 from tests.helpers.in_process import COURSE, judged_alone
 
@@ -98,7 +98,7 @@ def test_narrow_head_asks_how_much_fits_through():
 
 
 def test_line_that_recreates_many_arrays_is_short():
-    notes = reproduce.Notes()
+    notes = call_text.Notes()
     with notes.taken():
         given = [tensor(0.5 * normal(seed, 3, 4)) for seed in (5, 6, 7)]
     line = notes.line(Call("f", tuple(given)), lambda name: ["x", "y", "z"])

@@ -10,8 +10,8 @@ import torch
 from autograder.explain.explaining import judge
 from autograder.judge.rules.ready_made import mentions
 from autograder.student.check import examine
-from autograder.testing.functions import READY_MADE
-from autograder.testing.local import Here
+from autograder.testing.functions import Here
+from autograder.testing.student_errors import READY_MADE
 from cellcage.protocol.calls import Reply, answer_of
 from tests.helpers.in_process import ASSIGNMENTS, exercise_of, material
 from tests.helpers.slips import BY_NAME, names_of

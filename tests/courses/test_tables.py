@@ -7,8 +7,7 @@ import pytest
 
 from autograder.authoring.generated_files import visible_files
 from autograder.errors import CourseError
-from autograder.testing.functions import Functions
-from autograder.testing.local import answering
+from autograder.testing.functions import Functions, answering
 from autograder.testing.suite import Suite
 from tests.courses.tables import EXERCISES, IMPORTS, NAME, Exercise, answer, tables_course
 from tests.helpers.sandboxes import Marker

@@ -7,7 +7,7 @@ import pytest
 from autograder.course.assignments import Exercise
 from autograder.explain.explaining import judge
 from autograder.explain.material import Material
-from autograder.testing.local import Here
+from autograder.testing.functions import Here
 from autograder.testing.suite import Suite
 from tests.courses.own import IMPORTS, course_of, exercise, graded, points_and_messages
 

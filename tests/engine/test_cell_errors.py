@@ -8,9 +8,9 @@ import nbformat
 import pytest
 
 from autograder.authoring.sample_class import model_answers
+from autograder.judge import cell_errors
 from autograder.report import CellResult, ExerciseResult, Finding
 from autograder.reports import rubric
-from autograder.testing import cell_errors
 from tests.conftest import ROOT
 from tests.helpers.in_process import COURSE
 from tests.helpers.kernel import Kernel, seen

@@ -15,7 +15,7 @@ from autograder.explain.explaining import judge
 from autograder.explain.hypotheses import Hypotheses
 from autograder.explain.material import material_of
 from autograder.testing.catalogue import Catalogue, read_catalogue
-from autograder.testing.local import Here
+from autograder.testing.functions import Here
 from tests.helpers.in_process import ASSIGNMENTS, COURSE, judged
 
 A1 = COURSE.assignment("a1_scaled_dot_product")

@@ -14,8 +14,7 @@ from attention_course.hidden.properties import gradients_match, parts, responds,
 from autograder.testing import expect
 from autograder.testing.cases import alike
 from autograder.testing.comparing import same_value
-from autograder.testing.functions import Functions
-from autograder.testing.local import answering
+from autograder.testing.functions import Functions, answering
 from autograder.testing.student_errors import Missing, NotStarted, Raised, RaisedValueError, Stopped
 from autograder.testing.visible import as_text, close
 from cellcage.values.value import Form, Other

@@ -6,11 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from autograder.judge.redaction import without_words
 from autograder.testing import expect, visible
 from autograder.testing.comparing import same_answer
-from autograder.testing.functions import Functions
-from autograder.testing.local import answering
-from autograder.testing.redaction import without_words
+from autograder.testing.functions import Functions, answering
 from autograder.testing.student_errors import Raised, RaisedValueError
 from autograder.testing.suite import Suite
 from cellcage.protocol.calls import Call

@@ -7,9 +7,8 @@ import pytest
 
 from autograder.testing import expect
 from autograder.testing.expect import Mismatch
-from autograder.testing.fault_localisation import locate_fault
-from autograder.testing.functions import Functions
-from autograder.testing.local import answering
+from autograder.testing.functions import Functions, answering
+from autograder.testing.mismatch import locate_fault
 
 X = np.array([[1.0, 2.0, 4.0], [8.0, 16.0, 32.0]])
 

@@ -12,8 +12,7 @@ from autograder.authoring.generated_files import sync
 from autograder.explain.hypotheses import Hypotheses
 from autograder.explain.naming import RULES, diagnose
 from autograder.testing.catalogue import Catalogue, Mistake
-from autograder.testing.functions import AnsweredCall
-from autograder.testing.local import answering
+from autograder.testing.functions import AnsweredCall, answering
 from cellcage.protocol.calls import Call
 from tests.helpers.small_course import EXERCISE, NAME, reports_of, small_course, submit
 

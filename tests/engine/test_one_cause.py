@@ -15,8 +15,8 @@ from autograder.authoring.sample_class import model_answers
 from autograder.explain.explaining import ABOVE, SAME, judge, shares
 from autograder.reports import rubric
 from autograder.student.check import examine
-from autograder.testing import reproduce
-from autograder.testing.local import Here
+from autograder.testing import call_text
+from autograder.testing.functions import Here
 from cellcage.protocol.calls import Call
 from tests.helpers.in_process import COURSE, material
 
@@ -257,7 +257,7 @@ def test_line_of_code_in_a_message_reproduces_the_input(name, old, new):
 
 def test_line_of_code_contains_only_inputs_of_the_hidden_tests():
     answer = np.random.default_rng(0).normal(size=(3, 4)) ** 2
-    notes = reproduce.Notes()
+    notes = call_text.Notes()
     with notes.taken():
         x = normal(5, 3, 4)
     assert notes.line(Call("f", (answer,)), lambda name: ["x"]) == ""

@@ -18,8 +18,7 @@ from autograder.course.content import Visible
 from autograder.errors import CourseError
 from autograder.explain.explaining import judge
 from autograder.explain.material import Material
-from autograder.testing.functions import Functions
-from autograder.testing.local import Here, answering
+from autograder.testing.functions import Functions, Here, answering
 from autograder.testing.suite import Suite
 
 PLAIN = '''

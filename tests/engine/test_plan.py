@@ -9,7 +9,7 @@ from autograder.course.assignments import Exercise
 from autograder.explain.explaining import judge
 from autograder.explain.material import Material
 from autograder.judge.rules import GRADING
-from autograder.testing.local import Here
+from autograder.testing.functions import Here
 from autograder.testing.plan import record
 from autograder.testing.suite import Suite
 

@@ -6,8 +6,7 @@ import pytest
 
 from autograder.testing import expect
 from autograder.testing.expect import Mismatch
-from autograder.testing.functions import Functions
-from autograder.testing.local import answering
+from autograder.testing.functions import Functions, answering
 from autograder.testing.student_errors import Missing
 
 

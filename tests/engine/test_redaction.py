@@ -12,11 +12,11 @@ from autograder.authoring.sample_class import hand_in
 from autograder.course.assignments import Exercise
 from autograder.explain.material import Material
 from autograder.judge.attempt import attempt
+from autograder.judge.redaction import HiddenText, hidden, without_words
 from autograder.judge.rules import GRADING
 from autograder.testing import expect
-from autograder.testing.local import Here
+from autograder.testing.functions import Here
 from autograder.testing.plan import record
-from autograder.testing.redaction import HiddenText, hidden, without_words
 from autograder.testing.suite import Suite
 from cellcage.protocol.calls import Failure, Kind, Line, Reply
 from cellcage.values.value import Other, Record

@@ -14,7 +14,7 @@ from autograder.explain.differences import ComparedCall
 from autograder.explain.relations import relation_among
 from autograder.student.check import examine
 from autograder.testing.comparing import same_answer
-from autograder.testing.local import answering
+from autograder.testing.functions import answering
 from cellcage.protocol.calls import Call
 from tests.helpers.in_process import COURSE, judged_alone
 

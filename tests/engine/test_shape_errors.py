@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.testing.shape_errors import reworded
+from autograder.testing.student_errors import reworded
 
 z, t = np.zeros, torch.zeros
 

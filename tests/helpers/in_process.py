@@ -16,7 +16,7 @@ from autograder.explain.explaining import judge
 from autograder.explain.material import Material, material_of
 from autograder.report import ExerciseResult
 from autograder.testing.catalogue import Mistake
-from autograder.testing.local import Here
+from autograder.testing.functions import Here
 from tests.conftest import ROOT
 
 COURSE = Course(ROOT)

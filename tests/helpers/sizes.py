@@ -9,8 +9,7 @@ from typing import Any
 
 from autograder.course.assignments import Assignment
 from autograder.testing.callbacks import parameter_names
-from autograder.testing.functions import Functions
-from autograder.testing.local import answering
+from autograder.testing.functions import Functions, answering
 from cellcage.protocol.calls import Call
 from tests.helpers.in_process import material
 

@@ -21,8 +21,8 @@ from autograder.authoring.release import colab_link, first_cell, members, write_
 from autograder.errors import CourseError
 from autograder.submission import code_cells, read_notebook
 from autograder.testing.catalogue import read_catalogue
-from autograder.testing.comparing import arrays
 from cellcage.notebook_calls import read
+from cellcage.values.value import arrays
 from tests.conftest import ROOT
 from tests.helpers.in_process import ASSIGNMENTS, COURSE, material
 from tests.helpers.slips import cells

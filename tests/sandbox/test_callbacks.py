@@ -12,8 +12,7 @@ import torch
 from torch import nn
 
 from autograder.testing.callbacks import Questions, refusing_text_as_code
-from autograder.testing.functions import Functions
-from autograder.testing.local import Here
+from autograder.testing.functions import Functions, Here
 from cellcage.notebook_calls import read
 
 CODE = textwrap.dedent("""

@@ -10,8 +10,7 @@ import pytest
 
 from autograder.testing.call_text import as_written
 from autograder.testing.callbacks import Questions, parameter_names
-from autograder.testing.functions import Functions
-from autograder.testing.local import Here
+from autograder.testing.functions import Functions, Here
 from autograder.testing.student_errors import HeldTooMuch, NotStarted, Raised
 from cellcage.notebook_calls import read
 from cellcage.protocol.calls import Call, Failure, Kind, Step

@@ -15,8 +15,7 @@ from autograder.explain.material import Material
 from autograder.judge.rules import GRADING
 from autograder.testing.comparing import same_value
 from autograder.testing.expect import kind_of
-from autograder.testing.functions import Functions
-from autograder.testing.local import Here, answering
+from autograder.testing.functions import Functions, Here, answering
 from autograder.testing.suite import Suite
 from cellcage.protocol.calls import Call
 from cellcage.values import codec as values

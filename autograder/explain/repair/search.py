@@ -19,15 +19,14 @@ from autograder.explain.material import Material
 from autograder.explain.repair.cell import Edit, ParsedCell
 from autograder.explain.repair.edits import ONLY_THE_LINE, QUESTIONS, edits, shortened
 from autograder.judge.attempt import attempt
+from autograder.judge.cell_errors import defines
 from autograder.judge.judging import Judged
 from autograder.judge.notebook import JudgedNotebook
 from autograder.judge.rules.rule import Attempt
 from autograder.report import ExerciseResult, Finding
 from autograder.testing.callbacks import Questions
-from autograder.testing.cell_errors import defines
 from autograder.testing.comparing import same_answer
-from autograder.testing.functions import AnsweredCall, has_chance
-from autograder.testing.local import answering
+from autograder.testing.functions import AnsweredCall, answering, has_chance
 from autograder.testing.plan import PlannedCall
 from cellcage.notebook_calls import FirstCells, NotebookCalls, Unread, read
 from cellcage.protocol.calls import Call, Failure, NoAnswer, answer_of

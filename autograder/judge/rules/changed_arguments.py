@@ -12,8 +12,7 @@ from dataclasses import replace
 
 from autograder.judge.rules.rule import Attempt, Rule
 from autograder.testing.call_text import as_written
-from autograder.testing.comparing import change_of
-from autograder.testing.expect import CHANGED_ARGUMENT, Mismatch
+from autograder.testing.expect import CHANGED_ARGUMENT, Mismatch, change_of
 from autograder.testing.functions import AnsweredCall, Answering
 from cellcage.protocol.calls import Call, Reply
 

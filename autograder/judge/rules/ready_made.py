@@ -9,11 +9,10 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from autograder.judge.cell_errors import defines
 from autograder.judge.rules.rule import Asking, Attempt, Rule, is_ready_made
 from autograder.report import Finding
-from autograder.testing.cell_errors import defines
-from autograder.testing.functions import READY_MADE
-from autograder.testing.student_errors import ReadyMade
+from autograder.testing.student_errors import READY_MADE, ReadyMade
 from cellcage.notebook_calls import read
 from cellcage.protocol.calls import Failure
 

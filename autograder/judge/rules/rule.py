@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 
 from autograder.testing.call_text import ParameterNames
 from autograder.testing.comparing import same_answer
-from autograder.testing.functions import AnsweredCall, Answering, has_chance
-from autograder.testing.local import CallsHere
+from autograder.testing.functions import AnsweredCall, Answering, CallsHere, has_chance
 from autograder.testing.plan import CallPlace, Plan, PlannedCall
 from autograder.testing.student_errors import NotStarted, StudentError
 from autograder.testing.suite import Outcome, Test

@@ -180,6 +180,12 @@ def parts_of(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
+def arrays(value: Any) -> list[np.ndarray]:
+    """The arrays in a value, or in each part of a tuple or a list."""
+    values = value if isinstance(value, tuple | list) else (value,)
+    return [numbers(part) for part in values if hasattr(part, "dtype")]
+
+
 def items_in(value: Any) -> Iterator[Any]:
     """The items of one of `HOLDS`: of a dict its keys, and then its values."""
     yield from value

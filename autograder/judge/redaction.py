@@ -13,6 +13,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from autograder.testing.mismatch import HiddenText
 from cellcage.calling.perform import KINDS
 from cellcage.protocol.calls import Failure, Kind, Line, Reply
 from cellcage.values.tables.table import Table
@@ -24,10 +25,6 @@ MAX_LINE = 160  # characters, as `answer_bytes` cuts it
 MAX_CODE = 1_000_000
 NO_FUNCTION = ("<module>", "<lambda>", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 _DEFINED = re.compile(r"\b(?:def|class)\s+(\w+)")
-
-
-class HiddenText(str):
-    """A text that no message shows."""
 
 
 def hidden(value: Any) -> Any:
