@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 
 from autograder.testing import expect
-from autograder.testing import visible as visible_tests
 from autograder.testing.comparing import same_value
 from autograder.testing.functions import Functions
-from autograder.testing.mismatch import NOT_RIGHT, fail, kind_of
+from autograder.testing.mismatch import NOT_RIGHT, as_text, fail, kind_of
 from autograder.testing.student_errors import Raised
 from autograder.testing.tolerances import WITHIN
+from autograder.testing.visible import shown
 from cellcage.protocol.calls import Failure
-from cellcage.values.value import LONGEST, Generated, Other, allclose, float_of, in_four_digits, same
+from cellcage.values.value import Generated, Other, allclose, float_of, in_four_digits, same
 from cellcage.values.value_type import comparable
 
 Case = tuple[Any, ...]
@@ -63,7 +63,7 @@ def cases(
             if reference is None:
                 question = hint or "What should come out, worked through by hand?"
                 named = {f"argument_{number}": value for number, value in enumerate(arguments, 1)}
-                with visible_tests.shown(question, **named):
+                with shown(question, **named):
                     _judge(student, exercise, arguments, right, "", tells=True)
             else:
                 _judge(student, exercise, arguments, right, hint, tells=False)
@@ -95,23 +95,19 @@ def _judge(student: Functions, exercise: str, arguments: tuple[Any, ...], right:
         expected = f", wanted `{right!r}`" if tells else ", which is not asked for"
         fail(f"returned {kind_of(got)}{expected}.", hint, got=got, symptom="kind")
     if tells:
-        fail(f"came out as `{visible_tests.as_text(got)}`, wanted `{visible_tests.as_text(right)}`.", hint, got=got)
+        fail(f"came out as `{as_text(got)}`, wanted `{as_text(right)}`.", hint, got=got)
     fail(_what_is_wrong(got, right), hint, got=got)
 
 
 def _what_is_wrong(got: Any, right: Any) -> str:
     """The place where an answer is wrong, without what is right there."""
-    if isinstance(got, list | tuple | deque | Generated):
-        if len(got) != len(right):
-            return f"the result has {len(got)} items, which is not right."
-        place = next((n for n, pair in enumerate(zip(got, right, strict=True)) if not alike(*pair)), None)
-        return NOT_RIGHT if place is None else f"the result at [{place}] {_number(got[place])}is not right."
-    if isinstance(got, dict):
-        if got.keys() != right.keys():
-            return "the result does not have the expected keys."
-        key = next(key for key in right if not alike(got[key], right[key]))
-        return f"the result at [{repr(key)[:LONGEST]}] {_number(got[key])}is not right."
-    return f"the result {_number(got)}is not right." if _number(got) else NOT_RIGHT
+    if isinstance(got, list | tuple | deque | Generated) and len(got) != len(right):
+        return f"the result has {len(got)} items, which is not right."
+    if isinstance(got, dict) and got.keys() != right.keys():
+        return "the result does not have the expected keys."
+    place, part = expect.first_place(got, right, alike)
+    number = _number(part)
+    return f"the result{place} {number}is not right." if place or number else NOT_RIGHT
 
 
 def _number(value: Any) -> str:

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import contextlib
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
 
 from autograder.testing.comparing import same_value
-from autograder.testing.mismatch import RESULT, ArrayDifference, HiddenText, fail_for_kind, number_of, place_of
+from autograder.testing.containers import slip_in
+from autograder.testing.mismatch import RESULT, ArrayDifference, HiddenText, as_text, fail_for_kind, number_of, place_of
 from autograder.testing.mismatch import IfOthersPass as IfOthersPass
 from autograder.testing.mismatch import Mismatch as Mismatch
 from autograder.testing.mismatch import fail as fail
@@ -26,6 +27,7 @@ from cellcage.values.tables.comparison import How
 from cellcage.values.tables.comparison import difference as difference_of_tables
 from cellcage.values.value import LONGEST, Form, Generated, Other, float_of, is_tensor, not_close
 from cellcage.values.value import numbers as numbers_of
+from cellcage.values.value import same as exactly_same
 from cellcage.values.value_type import Difference, ValueType, comparable, portable
 
 # Values of these types are compared as they are, and not as arrays.
@@ -33,6 +35,8 @@ EXACT = {*WRITERS, str, tuple, list, set, frozenset, dict, deque, Generated} - {
 NO_ARRAY, NO_NUMBER = ", where an array belongs", ", where a number belongs"
 CHANGED_ARGUMENT = "argument"  # a reason
 SHOWN = 120  # characters of a line
+FEW = 8  # answers of up to so many numbers are shown whole; of larger ones, the first row that differs
+WIDE = 16  # of a longer row, only the first number that differs
 
 
 def array(got: Any, hint: str = "", what: str = "") -> np.ndarray:
@@ -83,78 +87,116 @@ def shape(got: Any, wanted: Sequence[int], hint: str = "", what: str = RESULT) -
     if not hasattr(got, "shape"):
         fail_for_kind(got, NO_ARRAY, hint, what)
     if tuple(got.shape) != tuple(wanted):
-        message = f"{what} has shape {tuple(got.shape)}, it should be {tuple(wanted)}."
-        fail(message, hint, got=got, wanted=tuple(wanted), symptom="shape")
+        _fail_for_shape(got, wanted, hint, what, tuple(wanted))
 
 
-def close(got: Any, wanted: Any, hint: str = "", what: str = RESULT, atol: float | None = None) -> None:
+def _fail_for_shape(got: Any, shape: Sequence[int], hint: str, what: str, wanted: Any) -> NoReturn:
+    text = f"{what} has shape {tuple(got.shape)}, it should be {tuple(shape)}."
+    fail(text, hint, got=got, wanted=wanted, symptom="shape")
+
+
+def close(
+    got: Any, wanted: Any, hint: str = "", what: str = RESULT, atol: float | None = None, tells: bool = False
+) -> None:
     """Same shape, and the same finite values within `atol`; by default the tolerance of the coarser dtype.
 
     If a list of numbers is wanted, it is compared as an array, whether the answer is a list or an array.
+
+    tells: whether the message gives the expected values, for visible tests; these need not be finite then
     """
     if comparable(wanted) is not None:
-        same(got, wanted, hint, what, WITHIN if atol is None else atol)
+        same(got, wanted, hint, what, WITHIN if atol is None else atol, tells)
         return
     got, wanted = (
         np.asarray(float_of(value[()])) if value.dtype.kind == "O" and not value.ndim else value
-        for value in _as_arrays(got, wanted, hint, what)
+        for value in _as_arrays(got, wanted, hint, what, tells)
     )
-    shape(got, wanted.shape, what=what)
     if atol is None:
         atol = max(CHECKED.get(got.dtype.name, 0.0), CHECKED.get(wanted.dtype.name, 0.0))
-    finite(got, hint, what)
+    if not tells:
+        finite(got, hint, what)
     kind = complex if "c" in (got.dtype.kind, wanted.dtype.kind) else float
     wrong = not_close(got.astype(kind), wanted.astype(kind), atol)
-    if wrong.any():
-        _fail_at(got, wanted, wrong, hint, what)
+    if tells and wrong.any() and got.dtype.kind in "iu" and (wanted != np.round(wanted)).any():
+        text = f"{what} holds whole numbers only (its dtype is {got.dtype}), where fractions belong."
+        fail(text, hint, got=got, wanted=wanted, symptom="dtype")
+    _must_be_right(got, wanted, wrong, hint, what, tells)
 
 
-def _fail_at(got: np.ndarray, wanted: np.ndarray, wrong: np.ndarray, hint: str, what: str) -> NoReturn:
+def _must_be_right(got: np.ndarray, wanted: np.ndarray, wrong: np.ndarray, hint: str, what: str, tells: bool) -> None:
+    """Fail if two arrays differ. wrong: where they do"""
+    if not wrong.any():
+        return
+    if tells:
+        first = tuple(np.argwhere(wrong)[0].tolist())
+        place = () if wrong.size <= FEW else first[:-1] if wrong.shape[-1] <= WIDE else first
+        count = f" ({wrong.sum()} of {wrong.size} numbers differ)" if wrong.size > 1 else ""
+        both = f"`{as_text(got[place])}`, wanted `{as_text(wanted[place])}`"
+        fail(f"{what}{place_of(place)} came out as {both}{count}.", hint, got=got, wanted=wanted)
     difference = ArrayDifference(got, wanted, tuple(int(i) for i in np.argwhere(wrong)[0]), what, int(wrong.sum()))
     raise Mismatch(difference.text(difference.index), hint, got=got, difference=difference)
 
 
-def equal(got: Any, wanted: Any, hint: str = "", what: str = RESULT) -> None:
-    """Same shape and exactly the same values. Everything else is compared as it is, such as None, a text or a table."""
+def equal(got: Any, wanted: Any, hint: str = "", what: str = RESULT, tells: bool = False) -> None:
+    """Same shape and exactly the same values. Everything else is compared as it is, such as None, a text or a table.
+
+    tells: whether the message gives the expected value, for visible tests. A number is then compared as it is, too:
+        its type counts, but not the types of numbers in a container
+    """
     if comparable(wanted) is not None:
-        same(got, wanted, hint, what, 0.0)
+        same(got, wanted, hint, what, 0.0, tells)
         return
-    if wanted is None or type(wanted) in EXACT:
-        if type(got) is not type(wanted):
-            fail_for_kind(got, ", which is not asked for", hint, what)
-        if not same_value(got, wanted):
-            fail(f"{what}{_first_place(got, wanted)} is not right.", hint, got=got)
+    if wanted is None or type(wanted) in EXACT or (tells and not hasattr(wanted, "dtype")):
+        _must_be_equal(got, wanted, hint, what, tells)
         return
-    got, wanted = _as_arrays(got, wanted, hint, what)
-    shape(got, wanted.shape, what=what)
+    got, wanted = _as_arrays(got, wanted, hint, what, tells)
     wrong = ~((got == wanted) | ((got != got) & (wanted != wanted)))
-    if wrong.any():
-        _fail_at(got, wanted, wrong, hint, what)
+    _must_be_right(got, wanted, wrong, hint, what, tells)
 
 
-def _first_place(got: Any, wanted: Any) -> str:
-    """Where two dicts of the same keys, or two lists of one length, differ first; empty if they do not have that."""
-    if isinstance(got, dict) and got.keys() == wanted.keys():
-        key = next((key for key in wanted if not same_value(got[key], wanted[key])), None)
-        return f" at [{repr(key)[:LONGEST]}]"
-    if isinstance(got, list | tuple) and len(got) == len(wanted):
-        return place_of(
-            (next((n for n, pair in enumerate(zip(got, wanted, strict=True)) if not same_value(*pair)), 0),)
-        )
-    return ""
+def _must_be_equal(got: Any, wanted: Any, hint: str, what: str, tells: bool) -> None:
+    """Fail if two values that are no arrays differ, or their types."""
+    name = type(wanted).__name__
+    if type(got) is not type(wanted) and tells:
+        fail(f"{what} is {kind_of(got)}, wanted {'an' if name[0] in 'aeiou' else 'a'} {name}.", hint, symptom="kind")
+    if type(got) is not type(wanted):
+        fail_for_kind(got, ", which is not asked for", hint, what)
+    if tells and (slip := slip_in(got, wanted)):
+        fail(f"{what} holds {slip}.", hint, symptom="kind")
+    if tells and not exactly_same(got, wanted) and not same_value(got, wanted):
+        fail(f"{what} came out as `{got!r}`, wanted `{wanted!r}`.", hint)
+    if not tells and not same_value(got, wanted):
+        fail(f"{what}{first_place(got, wanted, same_value)[0]} is not right.", hint, got=got)
 
 
-def _as_arrays(got: Any, wanted: Any, hint: str, what: str) -> list[np.ndarray]:
-    """Both as arrays of numbers; complex numbers and lists only if they are wanted."""
+def first_place(got: Any, wanted: Any, are_same: Callable[[Any, Any], bool]) -> tuple[str, Any]:
+    """Where two dicts of the same keys, or two sequences of one length, differ first, and what is there in `got`.
+
+    An empty text and `got` itself if they do not have that.
+    """
+    keys: Iterable[Any] = ()
+    if isinstance(got, dict):
+        keys = wanted if got.keys() == wanted.keys() else ()
+    elif isinstance(got, list | tuple | deque | Generated) and len(got) == len(wanted):
+        keys = range(len(got))
+    places = ((f" at [{repr(key)[:LONGEST]}]", got[key]) for key in keys if not are_same(got[key], wanted[key]))
+    return next(places, ("", got))
+
+
+def _as_arrays(got: Any, wanted: Any, hint: str, what: str, tells: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Both as arrays of numbers, of one shape; complex numbers and lists only if they are wanted."""
     if isinstance(wanted, list | tuple):
         wanted = np.asarray(wanted)
         got = _listed(got, hint, what) if isinstance(got, list | tuple) else got
     kinds = complex if isinstance(wanted, complex) else ()
     expectation = NO_NUMBER if isinstance(wanted, int | float | complex | np.generic) else NO_ARRAY
-    return [
+    got, wanted = (
         np.asarray(value if isinstance(value, kinds) else _numbers(value, expectation, hint, what))
         for value in (got, wanted)
-    ]
+    )
+    if got.shape != wanted.shape:
+        _fail_for_shape(got, wanted.shape, "", what, wanted if tells else wanted.shape)
+    return got, wanted
 
 
 def _listed(value: Sequence[Any], hint: str, what: str) -> np.ndarray:

@@ -17,19 +17,11 @@ import numpy as np
 
 from autograder.report import TestMessage
 from autograder.testing import expect
-from autograder.testing.comparing import same_value
-from autograder.testing.containers import slip_in
-from autograder.testing.mismatch import Mismatch, place_of
+from autograder.testing.mismatch import RESULT, Mismatch, as_text
 from autograder.testing.student_errors import IN_PLACE, TWO_DTYPES, Raised, reworded
 from autograder.testing.tolerances import VISIBLE
-from cellcage.values.value import not_close
-from cellcage.values.value_type import described
 
 ABOUT_SHAPES = ("multiplied", "broadcast", "shape", "axis", "axes", "dimension", "unpack")
-FEW = 8  # answers of up to so many numbers are shown whole; of larger ones, the first row that differs
-WIDE = 16  # of a longer row, only the first number that differs
-
-
 # Questions about failures other than a wrong value, unless the test's own question fits.
 QUESTIONS = {
     "kind": "What does your code return, and what does the docstring promise?",
@@ -71,35 +63,14 @@ def shown(question: str, *fits: str, **given: Any) -> Iterator[None]:
         raise raised from None
 
 
-def close(got: Any, wanted: Any, what: str = "the result", within: float = VISIBLE) -> None:
-    """Same shape and same numbers, up to the rounding of literals; the message gives both where they differ."""
-    got, wanted = np.asarray(expect.numbers(got)), np.asarray(wanted)
-    if got.shape != wanted.shape:
-        text = f"{what} has shape {got.shape}, it should be {wanted.shape}."
-        expect.fail(text, got=got, wanted=wanted, symptom="shape")
-    with np.errstate(all="ignore"):
-        wrong = not_close(got.astype(float), wanted.astype(float), within)
-    if wrong.any() and got.dtype.kind in "iu" and (wanted != np.round(wanted)).any():
-        text = f"{what} holds whole numbers only (its dtype is {got.dtype}), where fractions belong."
-        expect.fail(text, got=got, wanted=wanted, symptom="dtype")
-    if wrong.any():
-        first = tuple(np.argwhere(wrong)[0].tolist())
-        place = () if wrong.size <= FEW else first[:-1] if wrong.shape[-1] <= WIDE else first
-        count = f" ({wrong.sum()} of {wrong.size} numbers differ)" if wrong.size > 1 else ""
-        text = f"{what}{place_of(place)} came out as `{as_text(got[place])}`, wanted `{as_text(wanted[place])}`{count}."
-        expect.fail(text, got=got, wanted=wanted)
+def close(got: Any, wanted: Any, what: str = RESULT, within: float = VISIBLE) -> None:
+    """`expect.close`, up to the rounding of literals; the message gives both where they differ."""
+    expect.close(got, wanted, "", what, within, tells=True)
 
 
-def equal(got: Any, wanted: Any, what: str = "the result") -> None:
-    """The same Python value, such as a list, a tuple or a number; the message gives both."""
-    if type(got) is not type(wanted):
-        name = type(wanted).__name__
-        article = "an" if name[0] in "aeiou" else "a"
-        expect.fail(f"{what} is {expect.kind_of(got)}, wanted {article} {name}.", symptom="kind")
-    if slip := slip_in(got, wanted):
-        expect.fail(f"{what} holds {slip}.", symptom="kind")
-    if got != wanted and not same_value(got, wanted):
-        expect.fail(f"{what} came out as `{got!r}`, wanted `{wanted!r}`.")
+def equal(got: Any, wanted: Any, what: str = RESULT) -> None:
+    """`expect.equal`, and a number's type counts, too; the message gives both."""
+    expect.equal(got, wanted, "", what, tells=True)
 
 
 def keeps(function: Any, *arguments: Any, names: str) -> Any:
@@ -121,21 +92,6 @@ def arrives(gradients: Any, names: str) -> None:
         if gradient is None or not np.any(expect.numbers(gradient)):
             expect.fail(f"no gradient reaches {name}.")
         expect.finite(gradient, what=f"the gradient of {name}")
-
-
-def as_text(value: Any) -> str:
-    """A value as a person writes it down: `[[1, 0.1192], [2, 3]]`."""
-    if (found := described(value)) is not None:
-        return found[0].shown(found[1], as_text)
-    if isinstance(value, np.ndarray):
-        return f"[{', '.join(map(as_text, value))}]" if value.ndim else as_text(value.item())
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float):
-        number = value + 0.0  # a reader sees -0 as 0
-        plain = number == 0 or 5e-5 <= abs(number) < 1e7
-        return f"{number:.4f}".rstrip("0").rstrip(".") if plain else f"{number:.2g}"
-    return repr(value)
 
 
 def _float32(value: Any) -> Any:

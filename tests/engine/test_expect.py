@@ -15,8 +15,9 @@ from autograder.testing import expect
 from autograder.testing.cases import alike
 from autograder.testing.comparing import same_value
 from autograder.testing.functions import Functions, answering
+from autograder.testing.mismatch import as_text
 from autograder.testing.student_errors import Missing, NotStarted, Raised, RaisedValueError, Stopped
-from autograder.testing.visible import as_text, close
+from autograder.testing.visible import close
 from cellcage.values.value import Form, Other
 
 HINT = "Where does it come from?"
