@@ -24,8 +24,8 @@ from msgspec.structs import replace
 
 from autograder.testing.tolerances import COARSER, FINGERPRINT, OF_LARGE
 from cellcage.protocol.calls import Answer, Call, Failure, Reply
-from cellcage.values.value import Generated, Other, Record, changed, float_of, numbers
-from cellcage.values.value_type import compared, type_of
+from cellcage.values.value import Generated, Other, changed, float_of, numbers
+from cellcage.values.value_type import compared, inside
 
 MAX_PARTS = 20_000  # parts of an answer that count, and numbers of a part
 NOT_A_NUMBER, ENDLESS, HUGE = 1234.5, 54321.0, 1e9
@@ -92,10 +92,8 @@ def _leaves(value: Any) -> Iterator[tuple[str, np.ndarray | None]]:
             yield kind, array.ravel()[:MAX_PARTS].astype(float) / COARSER
         else:
             yield kind, array.ravel()[:MAX_PARTS]
-    elif isinstance(value, Record):
-        yield from _leaves(value.fields)
-    elif (known := type_of(value)) is not None:
-        yield from _leaves(known.parts(value))
+    elif (held := inside(value)) is not value:
+        yield from _leaves(held)
     elif isinstance(value, set | frozenset):
         yield f"{type(value).__name__}{sorted(map(repr, value))!s:.100}", None
     elif isinstance(value, list | tuple) and value and all(type(item) in (int, float, bool) for item in value):
@@ -130,16 +128,14 @@ def _outline(value: Any) -> Any:
         if not array.ndim:
             return _outline(array.item())
         return array.shape, _sums(array) if array.dtype.kind in "fc" else array.tolist()
-    if isinstance(value, Record):
-        return _outline(value.fields)
+    if (held := inside(value)) is not value:
+        return _outline(held)
     if isinstance(value, list | tuple | deque | Generated):
         return type(value).__name__, list(map(_outline, value))
     if isinstance(value, dict):
         return sorted((repr(key), _outline(item)) for key, item in value.items())
     if isinstance(value, set | frozenset):
         return sorted(map(repr, value))
-    if (known := type_of(value)) is not None:
-        return _outline(known.parts(known.portable(value)))
     small = isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1000
     return _four_digits(value) if small or isinstance(value, float | complex) else value
 

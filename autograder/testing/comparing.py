@@ -11,7 +11,7 @@ import numpy as np
 from autograder.testing.tolerances import ANSWERS, COARSE, ROUNDING
 from cellcage.protocol.calls import Answer, Failure, NoAnswer, Reply
 from cellcage.values.value import Other, allclose, numbers, same
-from cellcage.values.value_type import type_of
+from cellcage.values.value_type import inside
 
 SameArray = Callable[[np.ndarray, np.ndarray], bool]
 
@@ -60,9 +60,8 @@ def _decided(first: Any, second: Any, by: SameArray) -> bool | None:
         return same_form and by(numbers(first), numbers(second))
     if isinstance(first, complex):
         return by(np.asarray(first), np.asarray(second))
-    if (known := type_of(first)) is not None:
-        return same_value(*(known.parts(known.portable(value)) for value in (first, second)), by=by)
-    return None
+    held = inside(first), inside(second)
+    return None if held[0] is first else same_value(*held, by=by)
 
 
 def same_array(first: np.ndarray, second: np.ndarray) -> bool:

@@ -181,9 +181,8 @@ def parts_of(value: Any) -> list[Any]:
 
 
 def arrays(value: Any) -> list[np.ndarray]:
-    """The arrays in a value, or in each part of a tuple or a list."""
-    values = value if isinstance(value, tuple | list) else (value,)
-    return [numbers(part) for part in values if hasattr(part, "dtype")]
+    """The arrays among `parts_of` a value."""
+    return [numbers(part) for part in parts_of(value) if hasattr(part, "dtype")]
 
 
 def items_in(value: Any) -> Iterator[Any]:

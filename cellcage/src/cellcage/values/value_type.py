@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cellcage.values.value import HOLDS, Generated, Other, changed, items_in, same
+from cellcage.values.value import HOLDS, Generated, Other, Record, changed, items_in, same
 
 GROUP = "cellcage.values"
 
@@ -160,15 +160,22 @@ def comparable(value: Any) -> tuple[ValueType, Any] | None:
     return None if found is None or found[0].is_array else found
 
 
+def inside(value: Any) -> Any:
+    """What is in an object, or in a type's value that is not an array: plain data. Any other value as it is."""
+    if isinstance(value, Record):
+        return value.fields
+    found = comparable(value)
+    return value if found is None else found[0].parts(found[1])
+
+
 def leaves(value: Any) -> Iterator[Any]:
-    """The arrays, numbers, texts and so on in a value: in containers, and in what a type's value is made of."""
-    if isinstance(value, HOLDS):
-        for item in items_in(value):
+    """The arrays, numbers, texts and so on in a value: in containers, and in what an object or a type's value has."""
+    held = inside(value)
+    if isinstance(held, HOLDS):
+        for item in items_in(held):
             yield from leaves(item)
-    elif (found := comparable(value)) is not None:
-        yield from leaves(found[0].parts(found[1]))
     else:
-        yield value
+        yield held
 
 
 def native(value: Any) -> Any:
@@ -202,12 +209,7 @@ def for_caller(value: Any) -> Any:
 
 def portable(value: Any) -> Any:
     """The value with everything in it in portable form, as it arrives on the other side."""
-
-    def change(item: Any) -> Any:
-        found = type_of(item)
-        return item if found is None else found.portable(item)
-
-    return changed(value, change)
+    return changed(value, lambda item: item if (found := type_of(item)) is None else found.portable(item))
 
 
 def compared(value: Any) -> Any:
