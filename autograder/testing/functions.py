@@ -39,7 +39,6 @@ from autograder.course.loading import TimeIsUp, in_time
 from autograder.testing.call_text import ParameterNames
 from autograder.testing.callbacks import Questions
 from autograder.testing.student_errors import Missing, as_exception
-from autograder.testing.tolerances import ELSEWHERE
 from cellcage.calling.lookups import names_used
 from cellcage.calling.perform import perform
 from cellcage.calling.ready_made import Watch
@@ -62,8 +61,8 @@ from cellcage.protocol.calls import (
 )
 from cellcage.values.arrays_codec import NAMES
 from cellcage.values.codec import encode
-from cellcage.values.value import Other, Record, arrays, changed, numbers, parts_of
-from cellcage.values.value_type import comparable, for_caller, portable, type_of
+from cellcage.values.value import Other, Record, arrays, changed
+from cellcage.values.value_type import for_caller, portable, type_of
 
 NO_VALUE = "the notebook has nothing under the name `{name}`, or None. Does a cell set it, and does that cell run?"
 # What to pass in place of an argument that does not cross to the student's code.
@@ -129,33 +128,6 @@ def has_chance(call: Call, answer: Answer) -> bool:
 Answering = Callable[[Call], Answer]
 
 
-class AnsweredCalls(list[AnsweredCall]):
-    """A test's answered calls, and the last one made; for messages and for the diagnosis."""
-
-    last: Call | None = None
-
-    def that_gave(self, got: Any) -> Call | None:
-        """The call whose value is `got` or has it as a part. If there is none, the last call made, if any."""
-        found = self._holding(got)
-        return self.last if found is None else found[0]
-
-    def has_elsewhere(self, got: Any, wanted: Any) -> bool:
-        """Whether `wanted`, an array or a shape, is in the same reply as `got`."""
-        found = self._holding(got)
-        if found is None or wanted is None:
-            return False
-        others = [item for item in parts_of(found[1]) if hasattr(item, "shape") and not _holds(item, got)]
-        if isinstance(wanted, tuple):
-            return any(tuple(item.shape[-len(wanted) :]) == wanted for item in others if wanted)
-        return any(item.shape == wanted.shape and np.allclose(numbers(item), wanted, atol=ELSEWHERE) for item in others)
-
-    def _holding(self, got: Any) -> tuple[Call, Any] | None:
-        for recorded in reversed(self if got is not None else []):
-            if isinstance(recorded.answer, Reply) and _holds(recorded.answer.value, got):
-                return recorded.call, recorded.answer.value
-        return None
-
-
 class Functions:
     """The functions of a student or of the reference, called through `answer`.
 
@@ -164,7 +136,7 @@ class Functions:
 
     def __init__(self, answer: Answering, parameter_names: ParameterNames) -> None:
         self._answer, self._parameter_names = answer, parameter_names
-        self.calls = AnsweredCalls()
+        self.calls: list[AnsweredCall] = []
 
     def __getattr__(self, name: str) -> Function:
         if name.startswith("_"):
@@ -178,7 +150,6 @@ class Functions:
     def _reply(self, call: Call) -> Reply:
         _refuse(call)
         call = call.with_given(portable)
-        self.calls.last = call
         answer = self._answer(call)
         self.calls.append(AnsweredCall(call, answer))
         if isinstance(answer, Reply):
@@ -261,16 +232,6 @@ class Function:
         answer takes: 24 MB where that is 64 MB.
         """
         return self._student._reply(Call(self.name, args, kwargs, memory=memory)).value
-
-
-def _holds(value: Any, got: Any) -> bool:
-    """Whether `got` is this value, one of its parts, or an array that shares its memory."""
-    parts = parts_of(value)
-    if any(got is part or for_caller(part) is got for part in (value, *parts)):
-        return True
-    if comparable(got) is not None:  # attributes of a frame are its columns
-        return False
-    return hasattr(got, "dtype") and any(np.may_share_memory(numbers(got), array) for array in arrays(parts))
 
 
 # ---------------------------------------------------------------- refused arguments

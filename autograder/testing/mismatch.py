@@ -1,4 +1,4 @@
-"""What a failed check raises, the words that describe a value in its message, and which of two answers it is about.
+"""What a failed check raises, the words that describe a value in its message, and which answer it is about.
 
 A suite compares answers with right ones, but also with each other: an item alone and in a batch, a text and a longer
 one. The answer in the message may then be the right one of the two, so the reference is asked as well. The message
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -17,11 +18,11 @@ from msgspec import structs
 
 from autograder.report import TestMessage
 from autograder.testing.comparing import same_answer
-from autograder.testing.functions import AnsweredCalls, Answering
-from autograder.testing.tolerances import OF_A_GAP
-from cellcage.protocol.calls import Call, Reply
-from cellcage.values.value import Form, Generated, Other, Record, in_four_digits, numbers, parts_of
-from cellcage.values.value_type import described
+from autograder.testing.functions import AnsweredCall, Answering
+from autograder.testing.tolerances import ELSEWHERE, OF_A_GAP
+from cellcage.protocol.calls import Answer, Call, Reply
+from cellcage.values.value import Form, Generated, Other, Record, arrays, in_four_digits, numbers, parts_of
+from cellcage.values.value_type import comparable, described, for_caller
 
 NONE = "None (is there a `return`?)"
 RESULT = "the result"  # what messages call a whole answer
@@ -167,7 +168,7 @@ def as_text(value: Any) -> str:
     return repr(value)
 
 
-# ---------------------------------------------------------------- which of two answers is wrong
+# ---------------------------------------------------------------- which answer a message is about
 
 
 @dataclass(frozen=True)
@@ -184,7 +185,36 @@ class _Place:
         return numbers(self.parts[self.part])[self.index]
 
 
-def locate_fault(error: Mismatch, calls: AnsweredCalls, reference: Answering) -> Mismatch:
+def call_about(got: Any, calls: Sequence[AnsweredCall]) -> AnsweredCall | None:
+    """The call whose value is `got` or has it as a part. If there is none, the last call made, if any."""
+    return next((one for one in reversed(calls) if _holds(one.answer, got)), calls[-1] if calls else None)
+
+
+def has_elsewhere(got: Any, wanted: Any, answer: Answer) -> bool:
+    """Whether `wanted`, an array or a shape, is in the same reply as `got`."""
+    if wanted is None or not isinstance(answer, Reply) or not _holds(answer, got):
+        return False
+    others = [item for item in parts_of(answer.value) if hasattr(item, "shape") and not _is_in(item, got)]
+    if isinstance(wanted, tuple):
+        return any(tuple(item.shape[-len(wanted) :]) == wanted for item in others if wanted)
+    return any(item.shape == wanted.shape and np.allclose(numbers(item), wanted, atol=ELSEWHERE) for item in others)
+
+
+def _holds(answer: Answer, got: Any) -> bool:
+    return got is not None and isinstance(answer, Reply) and _is_in(answer.value, got)
+
+
+def _is_in(value: Any, got: Any) -> bool:
+    """Whether `got` is this value, one of its parts, or an array that shares its memory."""
+    parts = parts_of(value)
+    if any(got is part or for_caller(part) is got for part in (value, *parts)):
+        return True
+    if comparable(got) is not None:  # attributes of a frame are its columns
+        return False
+    return hasattr(got, "dtype") and any(np.may_share_memory(numbers(got), array) for array in arrays(parts))
+
+
+def locate_fault(error: Mismatch, calls: Sequence[AnsweredCall], reference: Answering) -> Mismatch:
     """`error` if the answer in its message is wrong; else an error about the one that is, or about their disagreement.
 
     calls: the student's calls and answers; reference: gives the right answers
@@ -194,9 +224,8 @@ def locate_fault(error: Mismatch, calls: AnsweredCalls, reference: Answering) ->
         return error
     first, second = (_find(calls, array, difference.index) for array in (difference.got, difference.wanted))
     if first is None:
-        shown = calls.that_gave(error.got)
-        answers = [recorded.answer for recorded in calls if recorded.call is shown]
-        is_right = shown is not None and bool(answers) and same_answer(answers[-1], reference(shown))
+        shown = call_about(error.got, calls)
+        is_right = shown is not None and same_answer(shown.answer, reference(shown.call))
         return _disagreement(error, difference, second) if is_right else error
     if _is_wrong(first, difference, reference):
         if difference.what != "the result" or len(first.parts) > 1 or first.index == difference.index:
@@ -220,7 +249,7 @@ def _disagreement(error: Mismatch, difference: ArrayDifference, second: _Place |
     return Mismatch(text, error.hint, error.reason, error.got)
 
 
-def _find(calls: AnsweredCalls, array: np.ndarray, index: tuple[int, ...]) -> _Place | None:
+def _find(calls: Sequence[AnsweredCall], array: np.ndarray, index: tuple[int, ...]) -> _Place | None:
     """The place of a number of `array` in the replies to `calls`; None if the array is a copy."""
     number = array[tuple(slice(i, i + 1) for i in index)]
     for recorded in reversed(calls):

@@ -32,7 +32,16 @@ from autograder.report import TestMessage
 from autograder.testing.call_text import Notes, as_written
 from autograder.testing.expect import CHANGED_ARGUMENT, IfOthersPass
 from autograder.testing.functions import AnsweredCall, Functions
-from autograder.testing.mismatch import NONE, NOT_RIGHT, Mismatch, kind_of, locate_fault, of_part
+from autograder.testing.mismatch import (
+    NONE,
+    NOT_RIGHT,
+    Mismatch,
+    call_about,
+    has_elsewhere,
+    kind_of,
+    locate_fault,
+    of_part,
+)
 from autograder.testing.student_errors import Missing, NotStarted, Raised, Stopped, StudentError
 from autograder.text import one_line
 from cellcage.protocol.calls import Gives, Reply
@@ -196,16 +205,15 @@ class Suite:
                 error = of_part(error, part)
         if isinstance(error, Mismatch) and reference is not None:
             error = locate_fault(error, student.calls, reference._answer)
-        call = student.calls.that_gave(getattr(error, "got", None))
-        if call is None:
+        about = call_about(getattr(error, "got", None), student.calls)
+        if about is None:
             return Outcome(test, error, where=where)
-        if isinstance(error, Mismatch) and student.calls.has_elsewhere(error.got, error.wanted):
+        if isinstance(error, Mismatch) and has_elsewhere(error.got, error.wanted, about.answer):
             error.reason = VALUE_ORDER
         names = student._parameter_names
-        inputs = self._notes.line(call, names) if isinstance(error, Mismatch) else ""
-        answer = next((one for one in reversed(student.calls) if one.call is call), None)
+        inputs = self._notes.line(about.call, names) if isinstance(error, Mismatch) else ""
         is_exact = isinstance(error, Raised) and "TypeError" in error.types and "argument" in str(error)
-        return Outcome(test, error, as_written(call, names, is_exact), inputs, where, answer=answer)
+        return Outcome(test, error, as_written(about.call, names, is_exact), inputs, where, answer=about)
 
 
 @dataclass(frozen=True)

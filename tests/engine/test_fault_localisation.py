@@ -8,7 +8,7 @@ import pytest
 from autograder.testing import expect
 from autograder.testing.expect import Mismatch
 from autograder.testing.functions import Functions, answering
-from autograder.testing.mismatch import locate_fault
+from autograder.testing.mismatch import call_about, locate_fault
 
 X = np.array([[1.0, 2.0, 4.0], [8.0, 16.0, 32.0]])
 
@@ -23,7 +23,7 @@ def message_of(code, compare):
     with pytest.raises(Mismatch) as failed:
         compare(student.f)
     error = locate_fault(failed.value, student.calls, answering({"f": right}))
-    return str(error), student.calls.that_gave(error.got)
+    return str(error), call_about(error.got, student.calls).call
 
 
 def rows_first(f):

@@ -92,7 +92,7 @@ def test_step_can_be_not_started_or_missing(student):
 
 def test_steps_are_described_readably(student):
     student.Pile.use([("add", np.ones(2)), ("add", np.ones(2)), ("len",)], start=1)
-    description = as_written(student.calls.last, student._parameter_names)
+    description = as_written(student.calls[-1].call, student._parameter_names)
     assert description == "Pile(start=1), then add(x) with x (2,) 2 times, then len()"
 
 

@@ -14,8 +14,8 @@ from autograder.explain.explaining import judge
 from autograder.explain.material import Material
 from autograder.judge.rules import GRADING
 from autograder.testing.comparing import same_value
-from autograder.testing.expect import kind_of
 from autograder.testing.functions import Functions, Here, answering
+from autograder.testing.mismatch import call_about, kind_of
 from autograder.testing.suite import Suite
 from cellcage.protocol.calls import Call
 from cellcage.values import codec as values
@@ -110,7 +110,7 @@ def test_function_gets_pandas_objects_inside_lists():
     )
     got = student.f([pandas.DataFrame({"w": ["a", "b", "a"], "x": [1.0, 2.0, 4.0]})], by="w")
     assert got.to_dict() == {"a": 5.0, "b": 2.0}
-    assert student.calls.that_gave(got) is student.calls.last
+    assert call_about(got, student.calls) is student.calls[-1]
 
 
 # ---------------------------------------------------------------- hidden tests
