@@ -25,7 +25,7 @@ from autograder.course.source_notebook import CHECK, MAX_BESIDE, CellKind
 from autograder.discovery import submission_in
 from autograder.errors import AutograderError, MachineError, SubmissionError
 from autograder.judge import cell_errors
-from autograder.judge.notebook import JudgedNotebook
+from autograder.judge.notebook import JudgedNotebook, defines
 from autograder.judge.rules.rule import ask_one
 from autograder.reading import read_bytes
 from autograder.report import CellResult, Report
@@ -258,7 +258,7 @@ def oral_questions(course: Course, student: str, assignment: str) -> Iterator[st
                 return read_answer(ask_one(calls, call))
 
         for name in notebook.exercises:
-            source = next((one for one in reversed(notebook.sources) if cell_errors.defines(name, one)), "")
+            source = next((one for one in reversed(notebook.sources) if defines(name, one)), "")
             calls = calls_of(name, running, visible_material(name, notebook.visible))
             found = list(questions(name, source, calls, answer, definitions))
             yield f"{name}{':' if found else ': no question, since its check does not pass, or it makes no arrays'}"

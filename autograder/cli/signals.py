@@ -19,7 +19,7 @@ EXIT_CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}  # 128 and the signal's n
 
 
 class Terminated(SystemExit):
-    """SIGTERM. `testing.local` knows it by its name, and never takes it for an exception of the course's code."""
+    """SIGTERM. `testing.functions` knows it by its name, and never takes it for an exception of the course's code."""
 
 
 @contextlib.contextmanager

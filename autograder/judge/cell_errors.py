@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 
+from autograder.judge.notebook import defines
 from autograder.report import CellResult
 from autograder.testing.student_errors import IN_DEBUGGER, explained
 from autograder.text import one_line, raised
@@ -118,12 +119,6 @@ def syntax_error(source: str) -> str:
     except (ValueError, RecursionError, MemoryError):
         return ""
     return ""
-
-
-def defines(name: str, source: str) -> bool:
-    """Whether a cell defines a function or class of this name, or sets the name, even if the cell fails."""
-    definition = rf"^(?:(?:async\s+)?(?:def|class)\s+{re.escape(name)}\b|{re.escape(name)}\s*=[^=])"
-    return re.search(definition, source, re.MULTILINE) is not None
 
 
 def defined_again(name: str, sources: Sequence[str]) -> str:

@@ -10,8 +10,7 @@ from typing import Any
 
 from autograder.course.assignments import Exercise
 from autograder.judge.attempt import JudgedNames, Tests, attempt
-from autograder.judge.cell_errors import defines
-from autograder.judge.notebook import JudgedNotebook
+from autograder.judge.notebook import JudgedNotebook, defines
 from autograder.judge.rules.rule import Attempt, ask_one, ask_together, is_too_slow
 from autograder.testing.call_text import ParameterNames
 from autograder.testing.callbacks import Questions, parameter_names

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import re
 import symtable
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -51,6 +52,12 @@ def deferrable(
             needed |= names.uses
             made |= names.binds
     return frozenset(deferred)
+
+
+def defines(name: str, source: str) -> bool:
+    """Whether a cell defines a function or class of this name, or sets the name, even if the cell fails."""
+    definition = rf"^(?:(?:async\s+)?(?:def|class)\s+{re.escape(name)}\b|{re.escape(name)}\s*=[^=])"
+    return re.search(definition, source, re.MULTILINE) is not None
 
 
 def _names(source: str) -> DisplayCell | None:

@@ -20,7 +20,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import CellType, CodeType, FunctionType, TracebackType
 from typing import Any
 
-from autograder.judge.cell_errors import defines, syntax_error, why
+from autograder.judge.cell_errors import syntax_error, why
+from autograder.judge.notebook import defines
 from autograder.report import CellResult
 from autograder.testing.callbacks import Questions
 from autograder.testing.functions import CallsHere, Here

@@ -14,7 +14,7 @@ from autograder.cli import signals
 from autograder.course.assignments import Course
 from autograder.explain import visible_fingerprints
 from autograder.explain.material import Material
-from autograder.testing import local
+from autograder.testing import functions
 from autograder.testing.catalogue import read_catalogue
 from autograder.testing.suite import Suite
 from tests.courses.own import IMPORTS, course_of, exercise
@@ -104,7 +104,7 @@ def printed(tmp_path_factory):
     settings = course.folder / "course.toml"
     settings.write_text('[names]\nnp = "numppy"\n')
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(local, "COURSE_SECONDS", 0.5)
+        patch.setattr(functions, "COURSE_SECONDS", 0.5)
         patch.setattr(course_check, "COURSE_SECONDS", 0.5)
         code, text = command(course, "dev", "check")
     assert code == 1, text
@@ -140,7 +140,7 @@ def test_each_slip_is_reported_with_its_place(printed):
 
 def test_about_time_asks_its_own_question_at_a_time_limit(tmp_path, monkeypatch):
     """As an argument of `cases` and as a mark; other tests ask whether a loop never ends."""
-    monkeypatch.setattr(local, "COURSE_SECONDS", 0.2)
+    monkeypatch.setattr(functions, "COURSE_SECONDS", 0.2)
     marked = """
     @pytest.mark.about_time("Does it end?")
     def test_method(self, student):
@@ -173,7 +173,7 @@ class TestChange:
 
 
 def test_mistake_that_check_passes_or_does_not_name_is_a_problem(tmp_path, monkeypatch):
-    monkeypatch.setattr(local, "COURSE_SECONDS", 0.2)
+    monkeypatch.setattr(functions, "COURSE_SECONDS", 0.2)
     assignment = course_with(tmp_path / "coins", **{"change/visible_tests.py": HEAD + WEAK}).assignment(NAME)
     found = promises(assignment)
     assert found.in_words == ""  # names are counted once fingerprints exist
@@ -200,7 +200,7 @@ def test_mistake_that_check_passes_or_does_not_name_is_a_problem(tmp_path, monke
 
 def test_signals_interrupt_the_check_of_known_mistakes(tmp_path, monkeypatch):
     """Ctrl-C and SIGTERM do not count as exceptions of the mistake that is running."""
-    monkeypatch.setattr(local, "COURSE_SECONDS", 0.5)
+    monkeypatch.setattr(functions, "COURSE_SECONDS", 0.5)
     wait = "    import os, time\n    os.kill(os.getpid(), {number})\n    time.sleep(9)\n"
     head, _, tail = MISTAKES.partition("    return smallest(coins)\n")
     for number, kind in ((signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, SystemExit)):

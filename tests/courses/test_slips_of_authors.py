@@ -16,7 +16,7 @@ from autograder.course.assignments import Course
 from autograder.errors import CourseError
 from autograder.nbgrader import api
 from autograder.submission import grade_id
-from autograder.testing import local
+from autograder.testing import functions
 from tests.courses.own import IMPORTS, course_of, exercise
 from tests.helpers.selection import one_in
 from tests.helpers.small_course import command, said_by
@@ -188,7 +188,7 @@ ASSERTS, LOOP = "\nassert mean([1, 3]) == 2", f"\n{ENDLESS}"
 def test_slip_in_the_notebook_is_reported_with_its_cell(course, problems, monkeypatch, name, change, where, what):
     edit(course, name, change)
     monkeypatch.setattr(loading, "LOADING_SECONDS", 2.0)
-    monkeypatch.setattr(local, "COURSE_SECONDS", 1.0)
+    monkeypatch.setattr(functions, "COURSE_SECONDS", 1.0)
     with contextlib.suppress(CourseError):  # with the same message
         list(sync(Course(course.root)))
     first, *others = problems()

@@ -19,9 +19,8 @@ from autograder.explain.material import Material
 from autograder.explain.repair.cell import Edit, ParsedCell
 from autograder.explain.repair.edits import ONLY_THE_LINE, QUESTIONS, edits, shortened
 from autograder.judge.attempt import attempt
-from autograder.judge.cell_errors import defines
 from autograder.judge.judging import Judged
-from autograder.judge.notebook import JudgedNotebook
+from autograder.judge.notebook import JudgedNotebook, defines
 from autograder.judge.rules.rule import Attempt
 from autograder.report import ExerciseResult, Finding
 from autograder.testing.callbacks import Questions

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from autograder.judge.cell_errors import defines
+from autograder.judge.notebook import defines
 from autograder.judge.rules.rule import Asking, Attempt, Rule, is_ready_made
 from autograder.report import Finding
 from autograder.testing.student_errors import READY_MADE, ReadyMade

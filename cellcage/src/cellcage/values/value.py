@@ -227,12 +227,12 @@ def same(first: Any, second: Any, decide: Callable[[Any, Any], bool | None] | No
 
 
 def _exactly(first: Any, second: Any) -> bool | None:
-    if isinstance(first, np.ndarray) or isinstance(second, np.ndarray):
-        if not (isinstance(first, np.ndarray) and isinstance(second, np.ndarray) and first.dtype == second.dtype):
-            return False
-        return np.array_equal(first, second, equal_nan=first.dtype.kind == "f")
     if is_tensor(first) and is_tensor(second):
-        return _exactly(numbers(first), numbers(second))
+        first, second = numbers(first), numbers(second)
+    if isinstance(first, np.ndarray) and isinstance(second, np.ndarray):
+        return first.dtype == second.dtype and np.array_equal(first, second, equal_nan=first.dtype.kind == "f")
+    if isinstance(first, np.ndarray) or isinstance(second, np.ndarray):
+        return False
     if type(first) is type(second):
         return None
     return bool(first == second) or bool(first != first and second != second)

@@ -231,14 +231,9 @@ def _same(got: Any, wanted: Any, atol: float) -> bool:
     """Whether two cells are equal. A missing value equals a missing value."""
     if got is None or wanted is None or isinstance(got, Other):
         return got is wanted is None
-    if type(got) in (int, float) and type(wanted) in (int, float):
-        return got == wanted or (
-            float in (type(got), type(wanted))
-            and abs(got) < LARGEST > abs(wanted)
-            and abs(float(got) - float(wanted)) <= atol * max(1, abs(float(wanted)))
-        )
-    if type(got) is type(wanted) is complex:
-        return got == wanted or abs(got - wanted) <= atol * (1 + abs(wanted))
+    if (kinds := {type(got), type(wanted)}) <= {int, float} or kinds == {complex}:
+        rounds = kinds != {int} and abs(got) < LARGEST > abs(wanted)
+        return bool(got == wanted or (rounds and abs(got - wanted) <= atol * max(1, abs(wanted))))
     return type(got) is type(wanted) and same(got, wanted)
 
 
