@@ -1,8 +1,9 @@
-"""A call as a student reads it: as a person would write it, and as code that makes its inputs in a notebook.
+"""Calls and values as a person would write them, and code that makes the inputs of a call in a notebook.
 
-    as_written(call, names)                                         "mix(Q, K) with Q (4, 6), K (4, 6)"
+    as_written(call, names)                                        "mix(Q, K) with Q (4, 6), K (4, 6)"
+    as_text(np.array([1.0, 0.5]))                                  "[1, 0.5]"
     note(numbers, "np.random.default_rng(7).normal(size=(4, 6))")  what a suite's helper made, and how
-    notes.line(call, names)                                         "Q = np.random.default_rng(7).normal(size=(4, 6))"
+    notes.line(call, names)                                        "Q = np.random.default_rng(7).normal(size=(4, 6))"
 
 `note` adds to the notes of the suite that is being loaded or run, and does nothing if there is none. A suite scales and
 transposes what its helper made; this is found out by trying. Inputs are not secret, but answers are: a line has only
@@ -96,6 +97,21 @@ def _size(value: Any) -> tuple[str, str] | None:
     if isinstance(value, dict):
         return "a dict", ""
     return ("a function", "") if callable(value) else None
+
+
+def as_text(value: Any) -> str:
+    """A value as a person writes it down: `[[1, 0.1192], [2, 3]]`."""
+    if (found := described(value)) is not None:
+        return found[0].shown(found[1], as_text)
+    if isinstance(value, np.ndarray):
+        return f"[{', '.join(map(as_text, value))}]" if value.ndim else as_text(value.item())
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        number = value + 0.0  # a reader sees -0 as 0
+        plain = number == 0 or 5e-5 <= abs(number) < 1e7
+        return f"{number:.4f}".rstrip("0").rstrip(".") if plain else f"{number:.2g}"
+    return repr(value)
 
 
 # ---------------------------------------------------------------- code that makes the inputs

@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 
 from autograder.testing import expect
+from autograder.testing.call_text import as_text
 from autograder.testing.comparing import same_value
 from autograder.testing.functions import Functions
-from autograder.testing.mismatch import NOT_RIGHT, as_text, fail, kind_of
+from autograder.testing.mismatch import NOT_RIGHT, fail, kind_of
 from autograder.testing.student_errors import Raised
 from autograder.testing.tolerances import WITHIN
 from autograder.testing.visible import shown

@@ -12,9 +12,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from autograder.testing.call_text import as_text
 from autograder.testing.comparing import same_value
 from autograder.testing.containers import slip_in
-from autograder.testing.mismatch import RESULT, ArrayDifference, HiddenText, as_text, fail_for_kind, number_of, place_of
+from autograder.testing.mismatch import RESULT, ArrayDifference, HiddenText, fail_for_kind, number_of, place_of
 from autograder.testing.mismatch import IfOthersPass as IfOthersPass
 from autograder.testing.mismatch import Mismatch as Mismatch
 from autograder.testing.mismatch import fail as fail

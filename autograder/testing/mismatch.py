@@ -153,21 +153,6 @@ def number_of(value: Any) -> str:
     return f"{value.item() + 0.0:.4g}" if value.dtype.kind == "f" else str(value.item())
 
 
-def as_text(value: Any) -> str:
-    """A value as a person writes it down: `[[1, 0.1192], [2, 3]]`."""
-    if (found := described(value)) is not None:
-        return found[0].shown(found[1], as_text)
-    if isinstance(value, np.ndarray):
-        return f"[{', '.join(map(as_text, value))}]" if value.ndim else as_text(value.item())
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float):
-        number = value + 0.0  # a reader sees -0 as 0
-        plain = number == 0 or 5e-5 <= abs(number) < 1e7
-        return f"{number:.4f}".rstrip("0").rstrip(".") if plain else f"{number:.2g}"
-    return repr(value)
-
-
 # ---------------------------------------------------------------- which answer a message is about
 
 

@@ -17,7 +17,8 @@ import numpy as np
 
 from autograder.report import TestMessage
 from autograder.testing import expect
-from autograder.testing.mismatch import RESULT, Mismatch, as_text
+from autograder.testing.call_text import as_text
+from autograder.testing.mismatch import RESULT, Mismatch
 from autograder.testing.student_errors import IN_PLACE, TWO_DTYPES, Raised, reworded
 from autograder.testing.tolerances import VISIBLE
 

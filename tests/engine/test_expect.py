@@ -12,10 +12,10 @@ import torch
 from attention_course.hidden.inputs import normal
 from attention_course.hidden.properties import gradients_match, parts, responds, same_item_by_item
 from autograder.testing import expect
+from autograder.testing.call_text import as_text
 from autograder.testing.cases import alike
 from autograder.testing.comparing import same_value
 from autograder.testing.functions import Functions, answering
-from autograder.testing.mismatch import as_text
 from autograder.testing.student_errors import Missing, NotStarted, Raised, RaisedValueError, Stopped
 from autograder.testing.visible import close
 from cellcage.values.value import Form, Other

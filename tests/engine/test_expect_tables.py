@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from autograder.judge.redaction import without_words
-from autograder.testing import expect, mismatch
+from autograder.testing import expect
+from autograder.testing.call_text import as_text
 from autograder.testing.comparing import same_answer
 from autograder.testing.functions import Functions, answering
 from autograder.testing.student_errors import Raised, RaisedValueError
@@ -123,7 +124,7 @@ def test_visible_tests_show_expected_values():
         "is 4 in column 'n' at row 'Oslo', wanted 3 (1 of 3 values of this column differs)."
     )
     assert "column 'x' is not asked for" in message_of(WANTED.rename(columns={"n": "x"}), tells=True)
-    assert mismatch.as_text(WANTED[["n"]]) == "DataFrame {'n': [1, 2, 3], 'index': ['Paris', 'Rome', 'Oslo']}"
+    assert as_text(WANTED[["n"]]) == "DataFrame {'n': [1, 2, 3], 'index': ['Paris', 'Rome', 'Oslo']}"
 
 
 @pytest.mark.parametrize(
