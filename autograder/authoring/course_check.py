@@ -41,9 +41,8 @@ from autograder.task import Task
 from autograder.testing.call_text import as_written
 from autograder.testing.callbacks import parameter_names
 from autograder.testing.catalogue import Mistake, read_catalogue
-from autograder.testing.expect import Mismatch
 from autograder.testing.functions import COURSE_SECONDS, Functions, Here, answering
-from autograder.testing.student_errors import StudentError
+from autograder.testing.student_errors import FailedTest
 from autograder.testing.suite import Outcome, Suite
 from autograder.text import one_line
 from autograder.worker.worker import Worker, one_worker
@@ -280,7 +279,7 @@ def _tried(path: Path, assignment: Assignment, suite: Suite, mistake: Mistake) -
     if answers and all(isinstance(one, Failure) and one.error in SLIPS for one in answers):
         (text,) = {f"{one.error}: {one.text}" for one in answers[:1] if isinstance(one, Failure)}
         return [Problem(path, mistake.name, f"it only raises {text}", "Correct it: no student's answer is like that.")]
-    if outcome and not isinstance(outcome.error, Mismatch | StudentError):
+    if outcome and not isinstance(outcome.error, FailedTest):
         what = f"{NO_JUDGE} {mistake.name!r} ({_in_words(outcome)})"
         cell = f"{mistake.exercise}, {outcome.test.name}"
         return [Problem(path.with_name("hidden_tests.py"), cell, what, "Fix the test.")]
@@ -370,7 +369,7 @@ def _with_text(suite: Suite, reference: Mapping[str, Any], problems: Iterator[Pr
         outcome = outcomes.get(problem.cell)
         if outcome is None or outcome.error is None:
             yield problem
-        elif isinstance(outcome.error, Mismatch | StudentError):
+        elif isinstance(outcome.error, FailedTest):
             yield replace(problem, what=f"{problem.what[:-1]}; {outcome.where})") if outcome.where else problem
         else:
             what = f"{problem.what.partition(' (')[0]} ({_in_words(outcome)})"

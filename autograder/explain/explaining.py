@@ -31,7 +31,7 @@ from autograder.judge.notebook import JudgedNotebook
 from autograder.judge.rules.rule import Attempt
 from autograder.report import ExerciseResult, Finding, Picture, State, TestMessage, TestResult
 from autograder.testing.expect import Mismatch
-from autograder.testing.student_errors import BY_HAND, Missing, NotStarted, Stopped
+from autograder.testing.student_errors import BY_HAND, Stopped
 from autograder.testing.suite import VALUE_ORDER, Outcome
 from autograder.text import one_line
 from cellcage.notebook_calls import read
@@ -163,11 +163,11 @@ def _explained(
 
 
 def _diagnose(material: Material, exercise: str, best: Attempt) -> Finding | None:
-    wrong = [run.outcome.error for run in best.runs if run.outcome.error]
-    if all(isinstance(error, NotStarted | Missing) for error in wrong):
+    failed = [run.outcome for run in best.runs if run.outcome.error]
+    if all(outcome.untouched for outcome in failed):
         return None
     if material.hypotheses is None:
-        return None if material.reference else _diagnose_visible(material, exercise, best, wrong)
+        return None if material.reference else _diagnose_visible(material, exercise, best, failed)
     known = diagnose(material.hypotheses, exercise, best.calls, material.relations)
     if known is None and best.corrected:
         known = diagnose(material.hypotheses, exercise, best.corrected, material.relations)
@@ -184,11 +184,10 @@ def _has_dropped(best: Attempt) -> bool:
     return any(isinstance(answer, Reply) and answer.dropped for answer in answers)
 
 
-def _diagnose_visible(
-    material: Material, exercise: str, best: Attempt, wrong: Sequence[BaseException]
-) -> Finding | None:
+def _diagnose_visible(material: Material, exercise: str, best: Attempt, failed: Sequence[Outcome]) -> Finding | None:
     """A diagnosis from only the visible tests, without a solution: a known mistake's name, or else a relation."""
-    pairs = [(error.got, error.wanted) for error in wrong if isinstance(error, Mismatch)]
+    errors = [outcome.error for outcome in failed]
+    pairs = [(error.got, error.wanted) for error in errors if isinstance(error, Mismatch)]
     if not pairs:  # exceptions are weak evidence if there is nothing else
         return None
     if _has_dropped(best):
@@ -200,7 +199,7 @@ def _diagnose_visible(
         names = visible_fingerprints.read(material.suite.folder)
         if known := visible_fingerprints.named(names, exercise, answers):
             return known
-    if len(pairs) < len(wrong) or not all(hasattr(value, "dtype") for pair in pairs for value in pair):
+    if len(pairs) < len(failed) or not all(hasattr(value, "dtype") for pair in pairs for value in pair):
         return None
     return of_shown(pairs, material.relations)
 

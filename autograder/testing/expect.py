@@ -20,7 +20,7 @@ from autograder.testing.mismatch import IfOthersPass as IfOthersPass
 from autograder.testing.mismatch import Mismatch as Mismatch
 from autograder.testing.mismatch import fail as fail
 from autograder.testing.mismatch import kind_of as kind_of
-from autograder.testing.student_errors import Missing, NotStarted, Raised, Stopped, StudentError
+from autograder.testing.student_errors import FailedTest, Missing, NotStarted, Raised, Stopped, StudentError
 from autograder.testing.tolerances import CHECKED, UNCHANGED, WITHIN
 from cellcage.values.arrays_codec import layout
 from cellcage.values.codec import WRITERS, encode
@@ -315,7 +315,7 @@ def holds(check: Callable[[], Any]) -> bool:
     """Whether a check passes. A test can then give another hint if something simpler is wrong."""
     try:
         check()
-    except (Mismatch, StudentError):
+    except FailedTest:
         return False
     return True
 

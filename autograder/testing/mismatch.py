@@ -16,9 +16,9 @@ from typing import Any, NoReturn
 import numpy as np
 from msgspec import structs
 
-from autograder.report import TestMessage
 from autograder.testing.comparing import same_answer
 from autograder.testing.functions import AnsweredCall, Answering
+from autograder.testing.student_errors import FailedTest
 from autograder.testing.tolerances import ELSEWHERE, OF_A_GAP
 from cellcage.protocol.calls import Answer, Call, Reply
 from cellcage.values.value import Form, Generated, Other, Record, arrays, in_four_digits, numbers, parts_of
@@ -64,18 +64,14 @@ class IfOthersPass(str):
     """A hint, such as on large sizes, that is given only if no other test finds a wrong value, shape or exception."""
 
 
-class Mismatch(AssertionError):
-    """An answer that is not what the exercise asks for: what happened, and the next step.
+class Mismatch(FailedTest, AssertionError):
+    """An answer that is not what the exercise asks for.
 
-    reason: tests that fail for one reason have the same reason, even if their texts differ; empty if there is none
     got: the value that the message is about; it identifies the call that returned it
     wanted: the expected value or its shape; never shown
     symptom: "kind", "shape" or "dtype" if that is wrong; empty if a value is
     difference: the arrays that were compared; never shown
-    parts: the message in parts, if a visible test raised it
     """
-
-    parts: TestMessage | None = None
 
     def __init__(
         self,
@@ -87,9 +83,8 @@ class Mismatch(AssertionError):
         symptom: str = "",
         difference: ArrayDifference | None = None,
     ) -> None:
-        super().__init__(f"{text} {hint}" if hint else text)
-        self.text, self.hint, self.reason, self.got, self.wanted = text, hint, reason, got, wanted
-        self.symptom, self.difference = symptom, difference
+        super().__init__(text, hint)
+        self.reason, self.got, self.wanted, self.symptom, self.difference = reason, got, wanted, symptom, difference
 
 
 def fail(

@@ -42,15 +42,24 @@ STOPPED = {
 }
 
 
-class StudentError(Exception):
-    """The student's code gave no value to judge; the text is the message for the report.
+class FailedTest(Exception):
+    """Why a test failed, in words for the student: what happened, and the next step.
 
     reason: tests that fail for one reason have the same reason, even if their texts differ; empty if there is none
     parts: the message in parts, if a visible test raised it
+    untouched: whether there was nothing to judge
     """
 
-    reason = ""
+    reason, untouched = "", False
     parts: TestMessage | None = None
+
+    def __init__(self, text: str, hint: str = "") -> None:
+        super().__init__(f"{text} {hint}" if hint else text)
+        self.text, self.hint = text, hint
+
+
+class StudentError(FailedTest):
+    """The student's code gave no value to judge."""
 
 
 class NotStarted(StudentError):
@@ -59,6 +68,8 @@ class NotStarted(StudentError):
     is_own_stub: whether it is the exercise's own stub, rather than that of an exercise it calls
     """
 
+    untouched = True
+
     def __init__(self, text: str, is_own_stub: bool = False) -> None:
         super().__init__(text)
         self.is_own_stub = is_own_stub
@@ -66,6 +77,8 @@ class NotStarted(StudentError):
 
 class Missing(StudentError):
     """The name is not defined in the notebook."""
+
+    untouched = True
 
 
 class Raised(StudentError):

@@ -42,7 +42,7 @@ from autograder.testing.mismatch import (
     locate_fault,
     of_part,
 )
-from autograder.testing.student_errors import Missing, NotStarted, Raised, Stopped, StudentError
+from autograder.testing.student_errors import FailedTest, Missing, Raised, Stopped
 from autograder.text import one_line
 from cellcage.protocol.calls import Gives, Reply
 from cellcage.values.value import NoField
@@ -96,8 +96,8 @@ class Outcome:
         """The message for the student, with or without the test's own question; empty if the test passed."""
         if self.error is None:
             return ""
-        if isinstance(self.error, StudentError | Mismatch):
-            text = str(self.error) if question or not isinstance(self.error, Mismatch) else self.error.text
+        if isinstance(self.error, FailedTest):
+            text = str(self.error) if question else self.error.text
             return one_line(self._after_call(text[:MAX_MESSAGE]))
         what = f"{type(self.error).__name__}, {self.where}" if self.where else type(self.error).__name__
         return f"this test could not judge what came back ({what}). Please tell your instructor."
@@ -105,7 +105,7 @@ class Outcome:
     @property
     def parts(self) -> TestMessage:
         """The message of a visible test, in parts."""
-        parts = self.error.parts if isinstance(self.error, StudentError | Mismatch) else None
+        parts = self.error.parts if isinstance(self.error, FailedTest) else None
         if parts is None:
             return TestMessage(self.message())
         happened = self._after_call(parts.happened)[:MAX_MESSAGE]
@@ -120,23 +120,25 @@ class Outcome:
         error = self.error
         if isinstance(error, Mismatch):
             return error.symptom in ("", "shape") and error.reason != CHANGED_ARGUMENT
-        return isinstance(error, StudentError) and not self.untouched
+        return isinstance(error, FailedTest) and not error.untouched
 
     @property
     def asks_if_others_pass(self) -> bool:
         """Whether its question fits only if no other test finds a wrong answer."""
-        parts: TestMessage | None = getattr(self.error, "parts", None)
-        return isinstance(parts.question if parts else getattr(self.error, "hint", ""), IfOthersPass)
+        error = self.error
+        if not isinstance(error, FailedTest):
+            return False
+        return isinstance(error.parts.question if error.parts else error.hint, IfOthersPass)
 
     @property
     def untouched(self) -> bool:
         """Whether there was nothing to judge."""
-        return isinstance(self.error, NotStarted | Missing)
+        return isinstance(self.error, FailedTest) and self.error.untouched
 
     @property
     def reason(self) -> str:
         """Equal for tests that fail for one reason, whatever their messages; empty if only the messages can tell."""
-        return self.error.reason if isinstance(self.error, StudentError | Mismatch) else ""
+        return self.error.reason if isinstance(self.error, FailedTest) else ""
 
 
 class Suite:
