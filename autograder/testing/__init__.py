@@ -12,6 +12,12 @@ the student's code or the solution's.
 
 A visible test checks inside `shown`, which reports what came out and what was wanted. A known mistake is entered in a
 `Catalogue`.
+
+    expect, visible, cases, catalogue, functions   what authors call
+    suite, plan                                    tests, collected and run; their calls, recorded on the reference
+    callbacks                                      what student code may ask while a call runs
+    mismatch, student_errors, call_text            why a test failed, in words for the student
+    comparing, containers, tolerances              when two answers are equal
 """
 
 from autograder.png import GREY, HIGH, WIDE, Raster, blend, with_fallback
