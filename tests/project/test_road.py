@@ -14,24 +14,24 @@ from tools import features
 
 # What is reached, and the goal. A ceiling only goes down; raising one needs a reason in the commit's message.
 CEILINGS = {
-    "right a1, the engine: modules": (56, 38),
-    "wrong a1, the engine: modules": (62, 48),
-    "right a1: classes named, without loading": (139, 85),
-    "right check, the engine: modules": (32, 24),
-    "wrong check, the engine: modules": (36, 28),
-    "modules that name ready-made": (26, 7),
-    "modules that name pictures": (32, 15),
+    "right a1, the engine: modules": (48, 38),
+    "wrong a1, the engine: modules": (55, 48),
+    "right a1: classes named, without loading": (133, 85),
+    "right check, the engine: modules": (25, 24),
+    "wrong check, the engine: modules": (32, 28),
+    "modules that name ready-made": (25, 7),
+    "modules that name pictures": (30, 15),
     "modules that name withdrawn": (14, 8),
     "modules that name follow-through": (20, 10),
     "modules that name the place of a mistake": (12, 6),
     "modules that name memory limits": (13, 5),
     "modules that name mentions": (7, 3),
-    "modules that name fingerprints": (12, 12),
-    "modules that name assert cells": (13, 13),
+    "modules that name fingerprints": (11, 12),
+    "modules that name assert cells": (12, 13),
     "names for “it did not go on”": (12, 8),
-    "lines of the engine": (25450, 20500),
+    "lines of the engine": (25338, 20500),
     "lines of cellcage": (8481, 7300),
-    "imports in the engine's code, %": (13.8, 10),
+    "imports in the engine's code, %": (13.4, 10),
 }
 
 

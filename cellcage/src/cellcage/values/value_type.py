@@ -187,8 +187,7 @@ def native(value: Any) -> Any:
     def change(item: Any) -> Any:
         if type(item) is Generated:
             return iter(item.items)
-        found = type_of(item)
-        return item if found is None else found.native(item)
+        return item if (found := type_of(item)) is None else found.native(item)
 
     return changed(value, change)
 

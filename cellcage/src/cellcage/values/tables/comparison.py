@@ -220,8 +220,7 @@ def _first_wrong(pairs: Sequence[Pair], how: How) -> _Wrong | None:
 def _wrong_rows(column: Column, right: Column, atol: float) -> np.ndarray:
     a, b = column.numbers, right.numbers
     if a is None or b is None:
-        same = [_same(x, y, atol) for x, y in zip(column.plain, right.plain, strict=True)]
-        return ~np.array(same, dtype=bool)
+        return ~np.array([_same(x, y, atol) for x, y in zip(column.plain, right.plain, strict=True)], dtype=bool)
     if a.dtype.kind in "biu" and b.dtype.kind in "biu":
         return np.asarray(a != b)
     return not_close(a.astype(float), b.astype(float), atol)
