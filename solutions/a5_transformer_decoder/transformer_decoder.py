@@ -768,7 +768,7 @@ class TransformerDecoder(nn.Module):
 # counting.
 #
 # Now join, 928 times. With the 96 characters of a keyboard that makes 1,024 tokens. One line of `join` is missing. It isn't graded: without
-# it, the course's own does the work. (This takes a quarter of a minute.)
+# it, the course's own does the work. (This takes five seconds or so.)
 
 # %% tags=["active-ipynb"]
 # def join(tokens, pair):
