@@ -14,6 +14,7 @@ from autograder import block_parts, news_training
 from tests.helpers.accepted import CASES
 from tests.helpers.in_process import COURSE
 from tests.helpers.notebook_numbers import cells_of
+from tests.helpers.selection import one_in
 from tools.block_losses import notebook_names
 
 A8 = COURSE.assignment("a8_modern_attention")
@@ -97,7 +98,7 @@ def test_block_that_keeps_the_first_texts_mask_raises(part):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", ["groups", "gate"])
+@pytest.mark.parametrize("part", one_in(2, ["groups", "gate"]))
 def test_shipped_runs_match_the_notebooks_training(part):
     """The first steps, trained by the notebook's own cells, have the shipped losses."""
     names, ours = notebook_names(), block_parts.ours()
