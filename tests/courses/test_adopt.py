@@ -115,6 +115,7 @@ def test_slips_in_a_classic_notebook_are_named_with_their_cause(tmp_path):
     assert "not graded" in graded and setup.rstrip(".") in graded, graded
 
 
+@pytest.mark.slow
 def test_cells_with_one_id_are_named_before_anything_is_graded(tmp_path):
     course = classic_course(tmp_path / "course", sorting=SORTING)
     path = course.root / "source" / "sorting" / "sorting.ipynb"

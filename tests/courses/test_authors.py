@@ -138,6 +138,7 @@ def test_each_slip_is_reported_with_its_place(printed):
     assert not [line for line in printed if "paper" in line or "in order" in line]
 
 
+@pytest.mark.slow
 def test_about_time_asks_its_own_question_at_a_time_limit(tmp_path, monkeypatch):
     """As an argument of `cases` and as a mark; other tests ask whether a loop never ends."""
     monkeypatch.setattr(functions, "COURSE_SECONDS", 0.2)
@@ -172,6 +173,7 @@ class TestChange:
 '''
 
 
+@pytest.mark.slow
 def test_mistake_that_check_passes_or_does_not_name_is_a_problem(tmp_path, monkeypatch):
     monkeypatch.setattr(functions, "COURSE_SECONDS", 0.2)
     assignment = course_with(tmp_path / "coins", **{"change/visible_tests.py": HEAD + WEAK}).assignment(NAME)
@@ -198,6 +200,7 @@ def test_mistake_that_check_passes_or_does_not_name_is_a_problem(tmp_path, monke
     assert not [one for one in found.problems if one.cell == "greedy"]
 
 
+@pytest.mark.slow
 def test_signals_interrupt_the_check_of_known_mistakes(tmp_path, monkeypatch):
     """Ctrl-C and SIGTERM do not count as exceptions of the mistake that is running."""
     monkeypatch.setattr(functions, "COURSE_SECONDS", 0.5)

@@ -151,6 +151,7 @@ def test_page_shows_plots_and_cleaned_tables(course, sandbox):
     assert not [one for one in worker.mark(replace(task, for_page=False)).cells if one.rich]
 
 
+@pytest.mark.slow
 def test_solution_and_known_mistakes_import_the_helper(course):
     """The release may contain it, because the notebook imports it."""
     assignment = course.assignment(NAME)

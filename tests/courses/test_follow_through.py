@@ -92,6 +92,7 @@ STYLES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("style", STYLES)
 def test_early_mistake_costs_once_however_it_is_called(mark, style):
     scores = mark({"words": WRONG["words"], "counts": STYLES[style]})

@@ -152,6 +152,7 @@ LONG = (
 )
 
 
+@pytest.mark.slow
 @given(st.text(max_size=80) | st.sampled_from(["data/x.csv", "data", "away/y.csv", "away", "link.csv", "a\0b", LONG]))
 @settings(max_examples=200, deadline=None)
 def test_any_quotation_names_a_file_beside_the_notebook_or_none(tmp_path_factory, text):

@@ -94,6 +94,7 @@ def test_report_does_not_depend_on_the_number_of_workers(course, graded, tmp_pat
     assert (tmp_path / "marks.json").read_bytes() == graded[1].read_bytes()
 
 
+@pytest.mark.slow
 def test_wrong_arguments_are_explained_with_exit_code_2(tmp_path):
     (tmp_path / "none.json").write_text("[]")
     for_classroom = ["export", tmp_path / "none.json", "--classroom50", tmp_path / "result.json", "--points"]

@@ -83,6 +83,7 @@ def test_deletions_are_tried_first():
     assert set(kinds) <= QUESTIONS.keys()
 
 
+@pytest.mark.slow
 @given(st.text(alphabet="abx01.,:;=+-*@()[]{}'\"#\n\t äf", max_size=60))
 @settings(max_examples=300, deadline=None)
 def test_any_text_is_edited_or_refused(text):
@@ -139,6 +140,7 @@ def place(report: Report) -> Finding | None:
 RIGHT = "return X - X.mean(axis=-1, keepdims=True)"
 
 
+@pytest.mark.slow
 def test_students_get_place_and_question_but_not_the_repair(marker):
     report = graded(marker, "# its mean", "mean = X.mean(axis=-1, keepdims=True)", "mean = mean + 1", "return X - mean")
     found = place(report)
@@ -218,6 +220,7 @@ def test_lines_that_were_not_reached_use_up_no_edits(marker):
     assert found and found.lines == (4,) and found.part == "other"
 
 
+@pytest.mark.slow
 def test_endless_code_gets_no_place(marker):
     """Although it would be right without the loop."""
     report = graded(marker, "while len(X.shape) == 2:", "    pass", RIGHT)

@@ -111,6 +111,7 @@ junk = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(junk)
 def test_random_notebooks_raise_only_submission_errors(tmp_path_factory, data):
     if isinstance(data, dict):

@@ -74,6 +74,7 @@ def test_long_texts_are_cut_and_kept_on_one_line(honest):
     assert found.cells[2].rich == (("text/html", b"<b>"),)
 
 
+@pytest.mark.slow
 @given(anything)
 @settings(max_examples=200, deadline=None)
 def test_random_data_is_refused(data):

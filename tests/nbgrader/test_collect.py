@@ -41,6 +41,7 @@ def lines_with(left, name):
     return [line for line in left if name in line]
 
 
+@pytest.mark.slow
 def test_python_files_that_a_notebook_imports_come_along(course):
     work = json.dumps(fill(released(course), {EXERCISE: f"from helper import {EXERCISE}"}))
     helper, newer = f"from lib.means import {EXERCISE}", f"from means import {EXERCISE}"

@@ -20,6 +20,7 @@ def links(page):
     return [(a.text, a["href"]) for a in bs4.BeautifulSoup(page, "html.parser").find_all("a")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("contact", ["", 'contact = "mailto:help@example.edu"\n'], ids=["none", "mail"])
 def test_feedback_page_ends_with_the_contact_of_the_course(course, contact):
     settings = next(course.root.glob("*/course.toml"))

@@ -24,6 +24,7 @@ def texts(course):
     return [cell.source for cell in nbformat.read(released(course), as_version=4).cells]
 
 
+@pytest.mark.slow
 def test_release_says_what_help_is_allowed(course):
     before = texts(course)
     with_lines(course, HELP)

@@ -58,6 +58,7 @@ def test_nbgrader_autograde_refuses_and_says_what_helps(submitted):
     assert not (submitted.root / "autograded").exists()
 
 
+@pytest.mark.slow
 def test_grading_goes_on_if_asked_to(submitted):
     code, output = said(submitted, "grade", WRITTEN, "--sandbox", "process")
     assert code == 0 and ASKED_FOR in output
@@ -65,11 +66,13 @@ def test_grading_goes_on_if_asked_to(submitted):
     assert (submitted.root / "autograded" / "ada" / NAME / NOTEBOOK).is_file()
 
 
+@pytest.mark.slow
 def test_check_goes_on_if_asked_to(submitted):
     _, output = said(submitted, "check", WRITTEN, "--course", ".", "--sandbox", "process")
     assert "1 of 1 visible tests pass" in output
 
 
+@pytest.mark.slow
 def test_a_courses_own_notebooks_need_no_sandbox(submitted):
     (checked,) = course_check.check_course(submitted, [NAME])
     assert not [problem for problem in checked.problems if "sandbox" in str(problem)]

@@ -31,6 +31,7 @@ def course(tmp_path_factory):
     return course
 
 
+@pytest.mark.slow
 def test_formgrader_has_names_and_a_second_roster_updates_them(course):
     with book_of(course) as book:
         named = {one.id: (one.first_name, one.last_name, one.email) for one in book.students}

@@ -27,6 +27,7 @@ def imported(code):
             yield from ((alias.name, "") for alias in node.names if alias.name.split(".")[0] == "autograder")
 
 
+@pytest.mark.slow
 def test_course_imports_only_public_names():
     found = {(path, *one) for path in COURSE for one in imported(path.read_text())}
     assert len(found) > 200

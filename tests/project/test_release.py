@@ -64,6 +64,7 @@ def test_first_cell_does_nothing_if_the_kit_is_installed():
     assert python(without_pip(first_cell(NAMES, NEEDED, ADDRESS))) == (0, "")
 
 
+@pytest.mark.slow
 def test_first_cell_installs_from_the_folder_or_the_address(tmp_path):
     missing = "class Finder:\n    def find_spec(self, name, *_):\n        if name == 'autograder': raise ImportError\n"
     hidden = f"import sys\n{missing}\nsys.meta_path.insert(0, Finder())\n"
@@ -86,6 +87,7 @@ def test_first_cell_updates_an_older_kit(tmp_path):
     assert "It is installed now. Choose Kernel, Restart Kernel" in output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("build", "is_old"), [("", True), (".post6", True), (".post7", False), (".post10", False)])
 def test_first_cell_updates_an_older_build_of_the_course(tmp_path, build, is_old):
     """A notebook from before never takes a newer build away."""
@@ -97,6 +99,7 @@ def test_first_cell_updates_an_older_build_of_the_course(tmp_path, build, is_old
     assert (code, "It is installed now. Choose Kernel, Restart Kernel" in output) == (int(is_old), is_old)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["", "import not_here"])
 def test_first_cell_never_overwrites_another_autograder_package(tmp_path, text):
     """A hub may have another grader of that name. If it can't be imported, pip would overwrite its files."""

@@ -53,6 +53,7 @@ CODE = textwrap.dedent("""
 CELL = "kept = np.ones(9_000_000); a_peak(12_000_000)"  # memory used by cells does not count
 
 
+@pytest.mark.slow
 def test_memory_of_a_call_cannot_be_hidden(sandbox):
     with (
         sandbox.open([CODE, CELL], PATIENT) as notebook,
