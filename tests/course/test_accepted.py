@@ -51,6 +51,7 @@ def test_caller_of_accepted_answer_gets_full_marks(assignment):
             assert result.score == result.max_score, (answer.name, result.name, lost(result))
 
 
+@pytest.mark.slow
 @each
 def test_reference_gets_full_marks(assignment):
     for result in judged(assignment, {}).values():

@@ -13,10 +13,10 @@ from autograder.explain.explaining import ABOVE
 from cellcage.calling.lookups import names_used
 from tests.helpers.agreement import checked
 from tests.helpers.container_slips import AS_GOOD, FORMS, cell, slipped
-from tests.helpers.in_process import ASSIGNMENTS, COURSE, exercise_of, judged_alone, reference_of
+from tests.helpers.in_process import ASSIGNMENTS, COURSE, LONG, exercise_of, judged_alone, reference_of
 from tests.helpers.sandboxes import Marker
 
-CATALOGUE = [pytest.mark.catalogue]
+SLOW, CATALOGUE = [pytest.mark.slow], [pytest.mark.catalogue]
 EXERCISES = [(assignment, exercise) for assignment in ASSIGNMENTS for exercise in assignment.exercises]
 LEAST, MOST = 0.1, 1 / 3  # of the points: what a wrong container may cost
 
@@ -56,7 +56,7 @@ def in_each_exercise(forms, selection):
         pytest.param(assignment, exercise, form, id=f"{exercise.name}-{form}", marks=marks)
         for form in forms
         for assignment, exercise in EXERCISES
-        for marks in [[] if exercise.name in selection[form] else CATALOGUE]
+        for marks in [SLOW * (exercise.name in LONG) if exercise.name in selection[form] else CATALOGUE]
     ]
 
 

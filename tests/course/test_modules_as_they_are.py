@@ -66,6 +66,7 @@ def equal_blocks_and_zero_output(module):
     zero_output(module)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "change", "reason"),
     [
@@ -84,6 +85,7 @@ def test_initial_weights_that_cannot_learn_lose_one_test(name, change, reason):
     assert reason in found["test_as_made"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "change"),
     [

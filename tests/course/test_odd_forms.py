@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from autograder.authoring.sample_class import model_answers
-from tests.helpers.in_process import ASSIGNMENTS, judged_alone, reference_of
+from tests.helpers.in_process import ASSIGNMENTS, LONG, judged_alone, reference_of
 from tests.helpers.sandboxes import Marker
 
 SECONDS = 5
@@ -97,11 +97,12 @@ def in_form(code: Any, form: str) -> Any:
     return names["_odd_class"](code) if isinstance(code, type) else names["_oddly"](code)
 
 
+SLOW = [pytest.mark.slow]
 CASES = [
     pytest.param(assignment, exercise, form, id=f"{exercise.name}-{form}", marks=marks)
     for place, (assignment, exercise) in enumerate((a, e) for a in ASSIGNMENTS for e in a.exercises)
     for number, form in enumerate(FORMS)
-    for marks in [[] if (place + number) % 29 == 0 else [pytest.mark.catalogue]]
+    for marks in [SLOW * (exercise.name in LONG) if (place + number) % 29 == 0 else [pytest.mark.catalogue]]
 ]
 
 

@@ -24,6 +24,7 @@ of_each_exercise = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.slow
 @of_each_exercise
 def test_sizes_include_large_odd_and_powers_of_two(assignment, exercise):
     used = {what: sizes for what, sizes in sizes_of_calls(assignment)[exercise].items() if what != "modes"}

@@ -35,8 +35,8 @@ LONG = {
 
 
 def marks_of(exercise: str, number: int) -> Sequence[pytest.MarkDecorator]:
-    """`make quick` judges every ninth item, but none of exercises in `LONG`."""
-    return [pytest.mark.slow] if exercise in LONG or number % 9 else []
+    """`make quick` judges every 18th item, but none of exercises in `LONG`."""
+    return [pytest.mark.slow] if exercise in LONG or number % 18 else []
 
 
 def marks_of_mistake(exercise: str, number: int) -> Sequence[pytest.MarkDecorator]:
