@@ -26,7 +26,6 @@ from autograder.course.assignments import Assignment, Course, Exercise
 from autograder.errors import CourseError, MachineError
 from autograder.explain.explaining import Explaining, add, bare, cells_of, explain
 from autograder.explain.material import Material, material_of
-from autograder.explain.picture import drawing
 from autograder.explain.repair.search import Repairs
 from autograder.judge.assert_cells import judge_assert_cells
 from autograder.judge.judging import mark
@@ -179,7 +178,7 @@ class Judge:
                 raise notebook.machine_failed
             frames.send(sock, FromJudge(marks=as_verdict(bare(judged))))
             explaining = Explaining(limited=True)
-            explained = explain(material, judged, explaining, drawing(material, material.examples, notebook))
+            explained = explain(material, judged, explaining, notebook)
             explained = add(explained, judged, explaining, "words on the notebook's cells", cells_of(notebook))
             frames.send(sock, FromJudge(marks=as_verdict(explained)))
             located = add(explained, judged, explaining, "where to look", Repairs(material, notebook).place)

@@ -6,6 +6,7 @@ No explanation can change the mark. If a step raises or runs out of time, the re
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import signal
 import time
@@ -22,14 +23,14 @@ from autograder.explain import visible_fingerprints
 from autograder.explain.fingerprints import answer_digest
 from autograder.explain.material import Material
 from autograder.explain.naming import DROPOUT, NON_DETERMINISTIC, diagnose, say_little
-from autograder.explain.picture import drawing
+from autograder.explain.picture import drawn
 from autograder.explain.relations import NAN, of_shown
 from autograder.judge import cell_errors
 from autograder.judge.attempt import JudgedNames
 from autograder.judge.judging import Judged, later_cell, mark
 from autograder.judge.notebook import JudgedNotebook
 from autograder.judge.rules.rule import Attempt
-from autograder.report import ExerciseResult, Finding, Picture, State, TestMessage, TestResult
+from autograder.report import ExerciseResult, Finding, State, TestMessage, TestResult
 from autograder.testing.expect import Mismatch
 from autograder.testing.student_errors import BY_HAND, Stopped
 from autograder.testing.suite import VALUE_ORDER, Outcome
@@ -116,13 +117,10 @@ def bare(judged: Sequence[Judged]) -> tuple[ExerciseResult, ...]:
 
 
 def explain(
-    material: Material,
-    judged: Sequence[Judged],
-    explaining: Explaining,
-    draw: Callable[[Judged], Picture | None],
+    material: Material, judged: Sequence[Judged], explaining: Explaining, names: JudgedNames
 ) -> list[ExerciseResult]:
-    """The results with all explanations. draw: draws an exercise's picture, if it has one"""
-    return [_explained(material, one, explaining, draw) for one in judged]
+    """The results with all explanations, and with pictures of what `names` answer."""
+    return [_explained(material, one, explaining, names) for one in judged]
 
 
 def judge(
@@ -130,7 +128,7 @@ def judge(
 ) -> tuple[ExerciseResult, ...]:
     """Mark `exercises` and explain the marks, without a time limit. See `mark`."""
     judged = mark(material, names, exercises, signatures)
-    return tuple(explain(material, judged, Explaining(), drawing(material, material.examples, names)))
+    return tuple(explain(material, judged, Explaining(), names))
 
 
 def add(
@@ -148,9 +146,7 @@ def _with_more(
     return result.adding(*([found] if found else []), *explaining.failed)
 
 
-def _explained(
-    material: Material, one: Judged, explaining: Explaining, draw: Callable[[Judged], Picture | None]
-) -> ExerciseResult:
+def _explained(material: Material, one: Judged, explaining: Explaining, names: JudgedNames) -> ExerciseResult:
     explaining.begin()
     exercise, best, result = one.exercise, one.best, bare_result(one.exercise, one.best)
     words = _of_hidden_tests if material.reference else _of_visible_tests
@@ -158,7 +154,8 @@ def _explained(
     result = explaining.attempt("messages", lambda: as_result(exercise, best, known, words), result)
     # Code that was stopped would have to be stopped once more.
     if best.started and not any(isinstance(run.outcome.error, Stopped) for run in best.runs):
-        result = structs.replace(result, picture=explaining.attempt("the picture", lambda: draw(one), None))
+        draw = functools.partial(drawn, material, material.examples.get(exercise.name), names, one)
+        result = structs.replace(result, picture=explaining.attempt("the picture", draw, None))
     return result.adding(*explaining.failed)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -112,21 +111,16 @@ def examples_of(assignment: Assignment) -> dict[str, Example]:
     return found
 
 
-def drawing(tests: Tests, examples: Mapping[str, Example], names: JudgedNames) -> Callable[[Judged], Picture | None]:
-    """A function that draws an exercise's result on its visible example, in the state that counts."""
+def drawn(tests: Tests, example: Example | None, names: JudgedNames, one: Judged) -> Picture | None:
+    """An exercise's result on its example, in the state that counts; None if it cannot be drawn."""
+    if example is None:
+        return None
+    names.at(one.place)
+    if names.looping and not names.uses(one.exercise.name, ()).isdisjoint(names.looping):
+        return None
     questions = Questions(tests.reference, (), tests.plan.array_functions)
-
-    def drawn(one: Judged) -> Picture | None:
-        example = examples.get(one.exercise.name)
-        if example is None:
-            return None
-        names.at(one.place)
-        if names.looping and not names.uses(one.exercise.name, ()).isdisjoint(names.looping):
-            return None
-        with contextlib.closing(names.begin(questions)) as calls:
-            return draw(calls, example, one.exercise.name)
-
-    return drawn
+    with contextlib.closing(names.begin(questions)) as calls:
+        return draw(calls, example, one.exercise.name)
 
 
 def draw(calls: ExerciseCalls, example: Example, name: str) -> Picture | None:
