@@ -20,10 +20,9 @@ from typing import Any, TypeVar
 import nbformat
 
 from autograder.authoring import notebook_checks
-from autograder.authoring.catalogue_page import result_of
 from autograder.authoring.empty_tests import always_true, always_true_cells, judge_nothing
 from autograder.authoring.generated_files import can_be_released, release_text
-from autograder.authoring.notebook_promises import Promises, promises
+from autograder.authoring.known_mistakes import Promises, promises, result_of
 from autograder.authoring.problems import NO_JUDGE, UNCHECKED, UNGRADED, UNUSABLE, Checked, Problem, named, once
 from autograder.course.assignments import Assignment, Course, Exercise
 from autograder.course.content import settings_of

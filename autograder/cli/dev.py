@@ -160,14 +160,14 @@ def catalogue(
     everything: Annotated[bool, Option("--all", help="Include assignments that have not changed.")] = False,
 ) -> None:
     """Store the answers of all known mistakes, after an edit of suites or mistakes."""
-    from autograder.authoring import catalogue_page
+    from autograder.authoring import known_mistakes
 
     course = _course()
     if pages is None:
-        if not say_written(catalogue_page.keep(course, everything)):
+        if not say_written(known_mistakes.keep(course, everything)):
             print("nothing has changed since then; --all does it again")
         return
     pages.mkdir(parents=True, exist_ok=True)
     path = pages / "known-mistakes.md"
-    path.write_text(catalogue_page.page(catalogue_page.rows(course)), encoding="utf-8")
+    path.write_text(known_mistakes.page(known_mistakes.rows(course)), encoding="utf-8")
     print(f"wrote {path}")

@@ -14,7 +14,7 @@ import sys
 
 import pytest
 
-from autograder.authoring import catalogue_page
+from autograder.authoring import known_mistakes
 from autograder.testing.catalogue import read_catalogue
 from tests.conftest import ROOT
 from tests.helpers.accessible import VIEWS, violations_of
@@ -41,7 +41,7 @@ def site(tmp_path_factory):
     made.mkdir(parents=True)
     some = read_catalogue(HEADS.mistakes).of("split_heads")
     heads = [(HEADS, mistake, judged_mistake(HEADS, mistake)) for mistake in some]
-    (made / "known-mistakes.md").write_text(catalogue_page.page(heads))
+    (made / "known-mistakes.md").write_text(known_mistakes.page(heads))
     command = [sys.executable, "-m", "mkdocs", "build", "--site-dir", str(folder / "site")]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

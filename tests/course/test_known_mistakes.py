@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.authoring import catalogue_page
+from autograder.authoring import known_mistakes
 from autograder.testing.catalogue import read_catalogue
 from cellcage.values.value import numbers, parts_of
 from tests.helpers.in_process import (
@@ -150,7 +150,7 @@ def test_same_mistake_costs_about_the_same_in_each_exercise(name):
 @pytest.mark.slow
 def test_catalogue_page_has_a_row_for_each_mistake():
     cases = [(a, m) for a, m in CASES if m.exercise in ("softmax", "masked_softmax")]
-    page = catalogue_page.page((a, m, judged_mistake(a, m)) for a, m in cases)
+    page = known_mistakes.page((a, m, judged_mistake(a, m)) for a, m in cases)
     assert f"| these suites | 0 of {len(cases)} |" in page
     for _, mistake in cases:
         assert re.search(rf"^\| {re.escape(mistake.name)} \| \d+ % \|.*✗", page, re.MULTILINE), mistake.name

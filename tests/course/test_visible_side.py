@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from autograder.authoring.notebook_promises import not_shown, promises
+from autograder.authoring.known_mistakes import not_shown, promises
 from autograder.course import content
 from autograder.explain.picture import example_in
 from autograder.reports.heatmap import ROUNDED

@@ -8,8 +8,8 @@ import signal
 
 import pytest
 
-from autograder.authoring import catalogue_page, course_check
-from autograder.authoring.notebook_promises import promises
+from autograder.authoring import course_check, known_mistakes
+from autograder.authoring.known_mistakes import promises
 from autograder.cli import signals
 from autograder.course.assignments import Course
 from autograder.explain import visible_fingerprints
@@ -194,7 +194,7 @@ def test_mistake_that_check_passes_or_does_not_name_is_a_problem(tmp_path, monke
     (assignment.content / "change" / "visible_tests.py").write_text(
         HEAD + WEAK.replace("[5], 3), None", "[1, 3, 4], 6), 2")
     )
-    visible_fingerprints.write(assignment.content, dict(catalogue_page._visible_rows(assignment)))
+    visible_fingerprints.write(assignment.content, dict(known_mistakes._visible_rows(assignment)))
     found = promises(assignment)
     assert found.in_words.endswith("change 1 of 3")
     assert not [one for one in found.problems if one.cell == "greedy"]

@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from autograder.authoring.notebook_promises import not_shown
+from autograder.authoring.known_mistakes import not_shown
 from autograder.course import assignments, content
 from autograder.course.assignments import Course, course_at
 from autograder.errors import CourseError

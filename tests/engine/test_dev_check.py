@@ -8,7 +8,7 @@ import shutil
 import nbformat
 import pytest
 
-from autograder.authoring import catalogue_page, course_check, notebook_checks
+from autograder.authoring import course_check, known_mistakes, notebook_checks
 from autograder.authoring.sample_class import mistake as known_mistake
 from autograder.course.assignments import Course
 from autograder.errors import CourseError
@@ -197,9 +197,9 @@ def test_only_catalogued_mutants_are_known_mistakes(a1):
     for path in a1.mistakes:
         path.unlink()
     a1.mistakes[0].write_text(MUTANTS)
-    found = list(catalogue_page.rows(Course(a1.root)))
+    found = list(known_mistakes.rows(Course(a1.root)))
     assert [mistake.name for _, mistake, _ in found] == ["times-two"]
-    assert "| times-two |" in catalogue_page.page(found)
+    assert "| times-two |" in known_mistakes.page(found)
     assert not any("times" in str(finding) for finding in course_check.known_mistakes(a1))
     catalogue, softmax = read_catalogue(a1.mistakes), a1.exercises[0]
     for made in (*catalogue.mistakes, *catalogue.variants):

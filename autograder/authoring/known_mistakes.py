@@ -1,22 +1,31 @@
-"""The catalogue page: each known mistake, the tests of its exercise that it fails, and the marks it loses."""
+"""Known mistakes by tests: what each answers and loses, and whether `check` in a notebook keeps its promises on them.
+
+`check` promises that green means nine tenths of the points, and it names most known mistakes.
+"""
 
 from __future__ import annotations
 
 import functools
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from autograder.authoring.problems import Problem
 from autograder.course.assignments import Assignment, Course, Exercise
+from autograder.course.content import Visible
 from autograder.explain import fingerprints, visible_fingerprints
 from autograder.explain.explaining import judge
 from autograder.explain.hypotheses import Hypotheses
 from autograder.explain.material import Material, material_of
 from autograder.judge.attempt import attempt
+from autograder.judge.rules import GRADING
+from autograder.reading import read_toml
 from autograder.report import ExerciseResult, Finding
+from autograder.student.check import judged
 from autograder.testing.callbacks import parameter_names
 from autograder.testing.catalogue import Mistake, read_catalogue
 from autograder.testing.expect import Mismatch
@@ -26,6 +35,8 @@ from cellcage.notebook_calls import read
 from cellcage.protocol.calls import Answer
 
 ANSWERED_BY = ("explain", "judge", "testing", "calling", "protocol", "values")  # folders on which answers depend
+GREEN = 0.9  # of an exercise's points, at least, for what passes all its visible tests
+NAMED = 2 / 3  # of an exercise's known mistakes, at least, that `check` names
 MistakeRow = tuple[Assignment, Mistake, ExerciseResult]
 HEAD_FILE = "catalogue_head.md"  # in the course's folder, replaces this text above the tables
 HEAD = """\
@@ -114,6 +125,9 @@ def _visible_answers(material: Material, right: Mapping[str, Any], mistake: Mist
     return [answer for _, answer in calls] if has_value and not is_chance else []
 
 
+# ---------------------------------------------------------------- the catalogue page
+
+
 def page(found: Iterable[MistakeRow]) -> str:
     """The page for `found`, which comes assignment by assignment."""
     ordered = sorted(found, key=_place)
@@ -154,3 +168,70 @@ def _table(exercise: str, found: list[MistakeRow]) -> str:
         marks = " | ".join("" if test.state == "passed" else "✗" for test in result.tests)
         lines.append(f"| {mistake.name} | {lost:.0f} % | {marks} |")
     return "\n".join(lines) + "\n"
+
+
+# ---------------------------------------------------------------- what `check` promises
+
+
+@dataclass(frozen=True)
+class Promises:
+    """What was found. named: by exercise, how many known mistakes `check` names, and of how many"""
+
+    problems: tuple[Problem, ...] = ()
+    named: tuple[tuple[str, int, int], ...] = ()
+
+    @property
+    def in_words(self) -> str:
+        """How many are named, in one line; empty if that is not known."""
+        counts = ", ".join(f"{exercise} {found} of {of}" for exercise, found, of in self.named)
+        return f"known mistakes that the visible tests name: {counts}" if counts else ""
+
+
+def promises(assignment: Assignment) -> Promises:
+    """Judge each known mistake by the visible tests and by the hidden ones.
+
+    A mistake with a reason in `not_shown.toml` may be green. Names are counted only if `visible_fingerprints.npz` is
+    up to date.
+    """
+    reasons = not_shown(assignment)
+    visible, suite = Visible(assignment.content.parent), Suite(assignment.suites)
+    material = Material(suite, vars(assignment.reference()), rules=GRADING)
+    problems = list[Problem]()
+    all_of, named = Counter[str](), Counter[str]()
+    with_tests = {path.parent.name for path in assignment.visible if path.is_file()}
+    for mistake in read_catalogue(assignment.mistakes):
+        if mistake.exercise not in with_tests & set(suite.exercises()):
+            continue
+        names = dict(material.reference) | {mistake.exercise: mistake.code}
+        verdict = judged(mistake.exercise, Here(names, of_course=True), "", visible, names)
+        all_of[mistake.exercise] += 1
+        says = "".join(f"-or-{one.name}-or-" for one in verdict.result.of("known mistake"))
+        named[mistake.exercise] += f"-or-{mistake.name}-or-" in says
+        if verdict.passed and not reasons.get(mistake.exercise, {}).get(mistake.name, "").strip():
+            result = result_of(assignment, material, mistake)
+            if (share := result.score / result.max_score) < GREEN:
+                path = assignment.content / mistake.exercise / "mistakes.py"
+                what = f"it passes all visible tests, and gets {share:.0%} of the points"
+                remedy = (
+                    "Add a visible test that it fails, such as one with other numbers, or give a reason in "
+                    f'not_shown.toml: [{mistake.exercise}] {mistake.name} = "..."'
+                )
+                problems.append(Problem(path, mistake.name, what, remedy))
+    if not visible_fingerprints.is_fresh(assignment.content):
+        return Promises(tuple(problems))
+    counts = tuple((exercise, named[exercise], number) for exercise, number in all_of.items())
+    return Promises((*problems, *_too_few(assignment, counts)), counts)
+
+
+def not_shown(assignment: Assignment) -> dict[str, dict[str, str]]:
+    """Why visible tests do not show some mistakes: the reason by exercise and mistake. The file is optional."""
+    return read_toml(assignment.content / "not_shown.toml", dict[str, dict[str, str]])
+
+
+def _too_few(assignment: Assignment, counts: tuple[tuple[str, int, int], ...]) -> Iterator[Problem]:
+    for exercise, found, number in counts:
+        if found < NAMED * number:
+            path = assignment.content / exercise / "visible_tests.py"
+            what = f"`check` names {found} of {number} known mistakes, which is less than two thirds"
+            remedy = "Choose numbers for which wrong answers differ, and let a test set all parameters."
+            yield Problem(path, exercise, what, remedy)
