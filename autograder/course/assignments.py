@@ -132,7 +132,7 @@ class Assignment:
     @property
     def graded_cells(self) -> dict[str, float]:
         """Points of every graded cell by grade_id, including written questions."""
-        graded = [cell for cell in self._cells if cell.nbgrader.grade and cell.grade_id]
+        graded = [cell for cell in self.source.cells if cell.nbgrader.grade and cell.grade_id]
         return {cell.grade_id: self._points_of(cell) for cell in graded}
 
     @property
@@ -149,7 +149,7 @@ class Assignment:
     @property
     def written_answers(self) -> dict[str, str]:
         """The course's model answers to written questions, by grade_id."""
-        graded, texts = self.graded_cells, [cell for cell in self._cells if cell.cell_type == "markdown"]
+        graded, texts = self.graded_cells, [cell for cell in self.source.cells if cell.cell_type == "markdown"]
         return {cell.grade_id: cell.text for cell in texts if cell.grade_id in graded}
 
     @property
@@ -211,7 +211,7 @@ class Assignment:
     @property
     def own_digests(self) -> frozenset[str]:
         """The same, and what is in the source notebook: the lines of its code, and its texts."""
-        lines = {line_digest(line) for cell in self._cells for line in cell.text.splitlines()}
+        lines = {line_digest(line) for cell in self.source.cells for line in cell.text.splitlines()}
         return self.released_digests | lines | set(map(text_digest, self.source.texts))
 
     def reference(self) -> ModuleType:
@@ -225,10 +225,6 @@ class Assignment:
             sys.meta_path.insert(0, Package(self.course.folder))
         folder = data_folder(tuple(self.beside.items()), self.notebook.parent) if self.beside else ""
         return load_solution(self.solution, self.solution.stat().st_mtime_ns, folder)
-
-    @property
-    def _cells(self) -> list[SourceCell]:
-        return self.source.cells
 
 
 def check_cell(exercise: str, cells: Container[str]) -> str:

@@ -291,6 +291,9 @@ def imported_once(course: Path | None = None) -> tuple[str, ...]:
     return (*settings.names.values(), *settings.early, *(["matplotlib.pyplot"] if draws else []))
 
 
+# ---------------------------------------------------------------- what a mark depends on
+
+
 def digest_of(
     files: Sequence[Path], folder: Path, others: Collection[str], parts: Sequence[str] = ("",), more: str = ""
 ) -> str:
@@ -303,14 +306,14 @@ def digest_of(
     digest = hashlib.sha256("".join(map(_kit_version, parts)).encode() + more.encode())
     of_others = {folder.parent / name for name in others}
     shared = [path for path in folder.parent.rglob("*") if of_others.isdisjoint(path.parents)]
-    for path in sorted([*files, *filter(is_stamped, shared)]):
+    for path in sorted([*files, *filter(_is_stamped, shared)]):
         name = f"{path.parent.name}/{path.name}"
         data = path.read_bytes() if path.is_file() else b""
-        digest.update(name.encode() + b"\0" + (FOR_STUDENTS.sub(b"", data) if path.name == "course.toml" else data))
+        digest.update(name.encode() + b"\0" + (FOR_STUDENTS.sub(b"", data) if path.name == COURSE else data))
     return digest.hexdigest()
 
 
-def is_stamped(path: Path) -> bool:
+def _is_stamped(path: Path) -> bool:
     """True if a mark can depend on this file of a course or of the engine."""
     return path.suffix in STAMPED and path.name != RUBRIC
 
@@ -320,6 +323,6 @@ def _kit_version(part: str) -> str:
     """A digest of a part of the engine's and the sandbox's code, read once: the running code does not change either."""
     digest = hashlib.sha256()
     for kit in (Path(__file__).parents[1], Path(cellcage.__file__).parent):
-        for path in sorted(filter(is_stamped, (kit / part).rglob("*"))):
+        for path in sorted(filter(_is_stamped, (kit / part).rglob("*"))):
             digest.update(path.relative_to(kit).as_posix().encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
