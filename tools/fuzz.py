@@ -84,7 +84,7 @@ def targets() -> dict[str, Target]:
         "calls.call_of": Target(_allowing(call_of, frames.WireError), calls, *packed),
         "questions.answer": Target(_ask, calls, *packed),
         "frames.receive_whole": Target(_read_question, questions, *packed),
-        "verdict.read_message": Target(_read_verdict, verdicts(), *packed),
+        "task.read_message": Target(_read_verdict, verdicts(), *packed),
         "submission.read_notebook": Target(_read_notebook, _notebooks(), json.loads, _as_json),
     }
 
