@@ -30,15 +30,7 @@ from autograder.reports import rubric
 from autograder.reports.heatmap import Heatmap, beside, differing, drawn_arrays, in_words, side_by_side
 from autograder.reports.rubric import block, name_of, paragraph, with_code
 from autograder.student import own_lines
-from autograder.student.kernel import (
-    NOT_IN_BROWSER,
-    PYTORCH,
-    InKernel,
-    begin_waiting,
-    exercises_below,
-    in_browser,
-    why_not_run,
-)
+from autograder.student.kernel import InKernel, begin_waiting, exercises_below, why_not_here, why_not_run
 from autograder.student.progress import TERMINAL, Progress, listing, path_of, remember, wrapped
 from autograder.testing.suite import Suite
 from autograder.text import printable_lines
@@ -132,8 +124,7 @@ def judged(
         results = (_result(exercise, names, visible, definitions) for exercise in below)
         return replace(checked, culprit=next((result for result in results if not passed(result)), None))
     except MachineError as error:
-        needs_pytorch = in_browser() and str(error).startswith(PYTORCH)
-        return _not_judged(name, NOT_IN_BROWSER if needs_pytorch else str(error), visible)
+        return _not_judged(name, why_not_here(error), visible)
 
 
 def _not_judged(name: str, reason: str, visible: Visible) -> CheckResult:

@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import CellType, CodeType, FunctionType, TracebackType
 from typing import Any
 
+from autograder.errors import MachineError
 from autograder.judge.cell_errors import syntax_error, why
 from autograder.judge.notebook import defines
 from autograder.report import CellResult
@@ -173,6 +174,11 @@ def _as_function(code: CodeType) -> FunctionType:
 def in_browser() -> bool:
     """True if this Python runs in a browser, as in JupyterLite."""
     return sys.platform == "emscripten"
+
+
+def why_not_here(error: MachineError) -> str:
+    """Why this machine could not run an exercise, in a sentence."""
+    return NOT_IN_BROWSER if in_browser() and str(error).startswith(PYTORCH) else str(error)
 
 
 def begin_waiting(shell: Any = None) -> None:
