@@ -30,14 +30,13 @@ from autograder.explain.repair.search import Repairs
 from autograder.judge.assert_cells import judge_assert_cells
 from autograder.judge.judging import mark
 from autograder.judge.notebook import DisplayCell, JudgedNotebook, display_cells
-from autograder.judge.rules.ready_made import mentions
 from autograder.report import CellResult, ExerciseResult, Verdict
 from autograder.task import CourseSetting, FromJudge, Opened, Preparation, Task
 from autograder.text import one_line
 from cellcage import Limits, Process
 from cellcage.child import Sandboxed, gather_pages, silence
 from cellcage.protocol import frames
-from cellcage.protocol.messages import FROM_NOTEBOOK, Ended, Grown, Used
+from cellcage.protocol.messages import FROM_NOTEBOOK, Used
 
 MAX_PRINTED = 1_000_000  # characters of all cells together; at four bytes each, half of a verdict's limit
 MAX_RICH = 3_000_000  # bytes of all pictures and tables together
@@ -115,7 +114,7 @@ class Judge:
     def warm_up(self, setting: Mapping[str, object]) -> None:
         """Remember the course."""
         self._setting = msgspec.convert(setting, CourseSetting)
-        frames.make_readers(Task, Opened, Ended, Grown, Used, *FROM_NOTEBOOK)
+        frames.make_readers(Task, Opened, Used, *FROM_NOTEBOOK)
 
     def prepare(self, needed: object) -> None:
         """Load an assignment, and hypotheses' answers in some exercises. Raises `CourseError`.
@@ -159,19 +158,18 @@ class Judge:
         if not task.by_author:
             loaded.require_passing_reference(task.exercises)
         process = Process(partial(_opened, sock), assignment.beside, dict(task.files))
-        ready_made = loaded.material.ready_made
         by_asserts = dict[str, ExerciseResult]()
         if assignment.source.assert_cells:
-            by_asserts = judge_assert_cells(assignment.source.assert_cells, task, process, ready_made)
+            by_asserts = judge_assert_cells(assignment.source.assert_cells, task, process, loaded.material.terms)
         if not task.for_page and len(by_asserts) == len(task.exercises):
-            return _verdict(task, by_asserts.values(), [CellResult()] * len(task.cells), ready_made)
+            return _verdict(task, by_asserts.values(), [CellResult()] * len(task.cells), loaded.material)
         material = loaded.material if task.for_page else replace(loaded.material, examples={})
         others = [exercise for exercise in task.exercises if exercise.name not in by_asserts]
         checks, shows = dict(task.checks), task.for_page and assignment.source.is_classic
         with JudgedNotebook(task.cells, task.limits, process, loaded.display_cells, checks, shows) as notebook:
 
             def as_verdict(results: Iterable[ExerciseResult]) -> Verdict:
-                return _verdict(task, [*by_asserts.values(), *results], notebook.results, ready_made)
+                return _verdict(task, [*by_asserts.values(), *results], notebook.results, material)
 
             judged = mark(material, notebook, others)
             if notebook.machine_failed:
@@ -187,15 +185,7 @@ class Judge:
             return as_verdict(located)
 
 
-def _verdict(
-    task: Task,
-    results: Iterable[ExerciseResult],
-    cells: Sequence[CellResult],
-    ready_made: Mapping[str, Sequence[str]],
-) -> Verdict:
-    """The results in the order of the task, with mentions of ready-made functions, and the cells' output."""
-    found = {
-        one.name: one.adding(*mentions(task.cells, one.name, ready_made[one.name] if one.score else ()))
-        for one in results
-    }
+def _verdict(task: Task, results: Iterable[ExerciseResult], cells: Sequence[CellResult], material: Material) -> Verdict:
+    """The results in the order of the task, with what a person should look at in the cells, and the cells' output."""
+    found = {one.name: one.adding(*(material.in_text(task.cells, one.name) if one.score else ())) for one in results}
     return Verdict(tuple(found[exercise.name] for exercise in task.exercises), tuple(_readable(cells)))

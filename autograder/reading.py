@@ -71,7 +71,7 @@ def parse_json(text: str) -> Any:
 def read_toml(path: Path, kind: type[Kind]) -> Kind:
     """One of the course's TOML files as `kind`, a struct or a map. A missing file counts as empty.
 
-    Raises `CourseError` that names the file and the key: `course.toml: ready_made.kernels: expected array, got str`.
+    Raises `CourseError` that names the file and the key: `course.toml: words.points: expected str, got int`.
     """
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
@@ -116,7 +116,7 @@ def _key(data: Any, kind: type, place: str) -> str:
 
 
 def _at(value: Any, place: str) -> Any:
-    """The value at a path such as `.ready_made.names[0]`."""
+    """The value at a path such as `.early[0]`."""
     for part in re.findall(r"[^.\[\]]+", place):
         value = value[int(part) if isinstance(value, list) else part]
     return value

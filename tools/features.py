@@ -23,7 +23,7 @@ FEATURES = {
 }
 # The names for "it did not go on". A new one belongs here.
 STOPPED = re.compile(
-    r"^ *class (?:Deadline|Closed|WireError|CallFailed|NoAnswer|Ending|_Lost|Stopped|OutOfTime|TimeIsUp|MachineError)\b"
+    r"^ *class (?:Deadline|Closed|WireError|CallFailed|NoAnswer|Ending|Stopped|TimeIsUp|MachineError)\b"
     r"|^ +stopped: str",
     re.M,
 )

@@ -47,7 +47,7 @@ from autograder.testing.expect import kind_of
 from cellcage.notebook_calls import read
 from cellcage.protocol import frames
 from cellcage.protocol.calls import Call, Failure, Reply, answer_bytes, answer_of, call_of
-from cellcage.protocol.messages import MAX_STATUS, AboutChild, CpuTime, HowEnded, Measure
+from cellcage.protocol.messages import MAX_STATUS, AboutChild, HowEnded, HowMuch
 from cellcage.values.tables.comparison import How, difference
 from cellcage.values.tables.table import FRAME, Column, Table
 from cellcage.values.value import Generated, Record, parts_of
@@ -76,7 +76,7 @@ def targets() -> dict[str, Target]:
     warnings.simplefilter("ignore")
     _read_notebook(_notebooks()[-1])  # imports nbformat, which takes seconds
     calls, answers = _messages()
-    questions = [frames.body(one) for one in (CpuTime(), Measure(begins=True), HowEnded(ends=False))]
+    questions = [frames.body(one) for one in (HowMuch(), HowMuch(measures=True), HowEnded(ends=False))]
     packed = (functools.partial(msgpack.unpackb, strict_map_key=False), _packed)
     return {
         "frames.parse": Target(_allowing(frames.parse, frames.WireError), [*calls, *answers], *packed),

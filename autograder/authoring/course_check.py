@@ -26,7 +26,7 @@ from autograder.authoring.known_mistakes import Promises, promises, result_of
 from autograder.authoring.problems import NO_JUDGE, UNCHECKED, UNGRADED, UNUSABLE, Checked, Problem, named, once
 from autograder.course.assignments import Assignment, Course, Exercise
 from autograder.course.content import settings_of
-from autograder.course.loading import COURSE, TimeIsUp, in_time
+from autograder.course.loading import COURSE, course_in_time
 from autograder.errors import CourseError, MachineError
 from autograder.explain import fingerprints, visible_fingerprints
 from autograder.explain.explaining import ABOVE, judge
@@ -200,11 +200,7 @@ def visible_checks(assignment: Assignment) -> Iterator[Problem]:
 
 def _in_time(path: Path, what: str, make: Callable[[], Made]) -> Made:
     """What `make` returns, which runs tests. Raises `CourseError` if that does not end in time."""
-    try:
-        return in_time(SUITE_SECONDS, make)
-    except TimeIsUp:
-        long = f"ran for more than {SUITE_SECONDS:g} seconds and was stopped; does a test wait for what never happens?"
-        raise CourseError(f"{path}: {what} {long}") from None
+    return course_in_time(SUITE_SECONDS, make, f"{path}: {what}", "does a test wait for what never happens?")
 
 
 def _in_their_folders(suite: Suite, what: str) -> Iterator[Problem]:

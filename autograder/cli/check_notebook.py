@@ -39,7 +39,7 @@ from autograder.submission import code_cells, folders_below, python_in, python_p
 from autograder.text import printable, printable_lines
 from autograder.worker.worker import backend_for
 from cellcage import ForkServer, Limits, Zygote
-from cellcage.notebook_calls import AnswersQuestions, FirstCells, NoQuestions, NotebookCalls
+from cellcage.notebook_calls import FirstCells, NotebookCalls, Terms
 from cellcage.notebook_calls import read as read_answer
 from cellcage.protocol import frames, messages
 from cellcage.protocol.calls import Answer, Call
@@ -160,16 +160,10 @@ class _PrintingNotebook(JudgedNotebook):
 
     printed = PrintedText()
 
-    def begin(
-        self,
-        questions: AnswersQuestions | None = None,
-        group: str = "",
-        ready_made: Sequence[str] = (),
-        first_cells: FirstCells | None = None,
-    ) -> NotebookCalls:
-        calls = _PrintingCalls(self, questions or NoQuestions(), group, ready_made, first_cells)
+    def begin(self, terms: Terms) -> NotebookCalls:
+        calls = _PrintingCalls(self, terms)
         calls.printed = PrintedText()
-        if group:
+        if terms.group:
             self.printed = calls.printed
         return calls
 
@@ -253,8 +247,8 @@ def oral_questions(course: Course, student: str, assignment: str) -> Iterator[st
         definitions = in_cells(notebook.sources)
 
         def answer(text: str, call: Call) -> Answer:
-            first_cells = FirstCells((text,), SECONDS, MEMORY)
-            with contextlib.closing(running.begin(first_cells=first_cells)) as calls:
+            terms = Terms(first_cells=FirstCells((text,), SECONDS, MEMORY))
+            with contextlib.closing(running.begin(terms)) as calls:
                 return read_answer(ask_one(calls, call))
 
         for name in notebook.exercises:

@@ -16,12 +16,11 @@ from autograder.errors import CourseError, MachineError, SubmissionError
 from autograder.judge.notebook import JudgedNotebook
 from autograder.report import CellResult
 from autograder.reports.rubric import points
-from autograder.testing.callbacks import Questions
 from autograder.text import one_line
 from autograder.worker.executors import first_loss, model_answer
 from autograder.worker.worker import Worker, one_worker
 from cellcage import ForkServer, Limits
-from cellcage.notebook_calls import read
+from cellcage.notebook_calls import Terms, read
 from cellcage.protocol.calls import Call, Reply
 
 ANSWER = "def doubled(numbers):\n    return [2 * number for number in numbers]"
@@ -64,7 +63,7 @@ def _loop(students: ForkServer) -> Condition:
 
 def _answer(students: ForkServer) -> Condition:
     """Call a function as hidden tests do. It is used without a course, since there are no hidden tests then."""
-    with _run(students, [ANSWER], Limits()) as notebook, contextlib.closing(notebook.begin(Questions({}))) as exercise:
+    with _run(students, [ANSWER], Limits()) as notebook, contextlib.closing(notebook.begin(Terms())) as exercise:
         answer = read(next(exercise.ask([(Call("doubled", ([1, 2],)), None)])))
     if isinstance(answer, Reply) and answer.value == [2, 4]:
         return Condition("answer", GOOD, "right", "functions of a notebook can be called")

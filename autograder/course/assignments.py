@@ -137,7 +137,7 @@ class Assignment:
 
     @property
     def written(self) -> dict[str, Written]:
-        """Questions that a person grades, by grade_id. Raises `CourseError` if rubric.toml is invalid."""
+        """What a person grades, by grade_id. Raises `CourseError` if rubric.toml is invalid."""
         rubrics = self.rubrics
         return {name: Written(answer, rubrics.get(name, ())) for name, answer in self.written_answers.items()}
 

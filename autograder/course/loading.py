@@ -42,17 +42,22 @@ class TimeIsUp(BaseException):
 
 def loaded_in_time(path: Path, load: Callable[[], Made]) -> Made:
     """What `load` returns, which runs the code of a file. Raises `CourseError` if that does not end in time."""
-    try:
-        return in_time(LOADING_SECONDS, load)
-    except TimeIsUp:
-        what = f"its code ran for more than {LOADING_SECONDS:g} seconds and was stopped; does a loop never end?"
-        raise CourseError(f"{path}: {what}") from None
+    return course_in_time(LOADING_SECONDS, load, f"{path}: its code", "does a loop never end?")
 
 
-def in_time(seconds: float, make: Callable[[], Made]) -> Made:
-    """What `make` returns. Raises `TimeIsUp` if that takes longer, on the clock.
+def course_in_time(seconds: float, make: Callable[[], Made], what: str, question: str) -> Made:
+    """What `make` returns. Raises `CourseError` if that takes longer. what: runs; question: what the cause may be"""
 
-    There is no limit on Windows, and outside the main thread.
+    def late() -> Made:
+        raise CourseError(f"{what} ran for more than {seconds:g} seconds and was stopped; {question}")
+
+    return in_time(seconds, make, late)
+
+
+def in_time(seconds: float, make: Callable[[], Made], late: Callable[[], Made]) -> Made:
+    """What `make` returns; what `late` returns if that takes longer, on the clock.
+
+    There is no limit on Windows, and outside the main thread. Another limit that ends `make` raises `TimeIsUp`.
     """
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         return make()
@@ -67,14 +72,15 @@ def in_time(seconds: float, make: Callable[[], Made]) -> Made:
     left, _ = signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN_SECONDS)
     try:
         made = make()
+    except TimeIsUp:
+        if not is_up:
+            raise
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before or signal.SIG_DFL)
         if left:  # this was called within another limit
             signal.setitimer(signal.ITIMER_REAL, max(left - (time.monotonic() - began), 0.01), AGAIN_SECONDS)
-    if is_up:
-        raise TimeIsUp
-    return made
+    return late() if is_up else made
 
 
 @contextlib.contextmanager

@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 from msgspec import structs
 
 from autograder.course.assignments import Exercise
+from autograder.course.loading import TimeIsUp
 from autograder.explain import visible_fingerprints
 from autograder.explain.fingerprints import answer_digest
 from autograder.explain.material import Material
@@ -53,10 +54,6 @@ NOT_TRIED = "not tried, since you stopped the check."
 OTHER_ORDER = "the values came back in another order.", "In which order does the docstring name them?"
 
 
-class OutOfTime(BaseException):
-    """Interrupts a step that has used up its time. No `except Exception` on the way can swallow it."""
-
-
 class Explaining:
     """Runs steps that may fail. In a student's own kernel there is no time limit, only the stop button.
 
@@ -77,7 +74,7 @@ class Explaining:
         try:
             with self._in_time():
                 return make()
-        except OutOfTime:
+        except TimeIsUp:
             self.failed.append(Finding("not produced", f"{what} (it took too long)"))
         except Exception as error:
             self.failed.append(Finding("not produced", f"{what} ({_in_words(error)})"))
@@ -85,13 +82,13 @@ class Explaining:
 
     @contextlib.contextmanager
     def _in_time(self) -> Iterator[None]:
-        """Raises `OutOfTime` in the block once the CPU time left is used up. `loading.in_time` goes by the clock."""
+        """Raises `TimeIsUp` in the block once it has used up the CPU time left. `in_time` goes by the clock."""
         if not self._limited:
             yield
             return
         seconds, began = min(self._seconds, self._left), time.process_time()
         if seconds <= 0:
-            raise OutOfTime
+            raise TimeIsUp
         signal.signal(signal.SIGPROF, _interrupt)
         try:
             signal.setitimer(signal.ITIMER_PROF, seconds, AGAIN_SECONDS)
@@ -103,7 +100,7 @@ class Explaining:
 
 
 def _interrupt(*_: object) -> None:
-    raise OutOfTime
+    raise TimeIsUp
 
 
 def _in_words(error: Exception) -> str:
@@ -154,7 +151,7 @@ def _explained(material: Material, one: Judged, explaining: Explaining, names: J
     result = explaining.attempt("messages", lambda: as_result(exercise, best, known, words), result)
     # Code that was stopped would have to be stopped once more.
     if best.started and not any(isinstance(run.outcome.error, Stopped) for run in best.runs):
-        draw = functools.partial(drawn, material, material.examples.get(exercise.name), names, one)
+        draw = functools.partial(drawn, material.examples.get(exercise.name), names, one)
         result = structs.replace(result, picture=explaining.attempt("the picture", draw, None))
     return result.adding(*explaining.failed)
 

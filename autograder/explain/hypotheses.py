@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
-from autograder.course.loading import TimeIsUp, in_time
+from autograder.course.loading import in_time
 from autograder.explain.fingerprints import Fingerprints, alike, as_compared, digest, fingerprint_of, on_any_machine
 from autograder.testing.callbacks import passes_functions
 from autograder.testing.catalogue import Catalogue, Mistake
@@ -149,12 +149,10 @@ def _answer(names: Mapping[str, Any], call: Call) -> Answer:
     """What trusted names answer. They call functions and models among the arguments themselves, without a sandbox."""
     if not passes_functions(call):
         return answering(names)(call)
-    try:
-        with quiet():
-            found = in_time(COURSE_SECONDS, lambda: perform(dict(names), call.with_given(_copied)))
-    except TimeIsUp:
-        return NoAnswer(Why.TOO_SLOW, TOO_SLOW.format(seconds=COURSE_SECONDS))
-    return _as_data(call, answer_of(answer_bytes(found)))
+    late = NoAnswer(Why.TOO_SLOW, TOO_SLOW.format(seconds=COURSE_SECONDS))
+    with quiet():
+        found = in_time(COURSE_SECONDS, lambda: perform(dict(names), call.with_given(_copied)), lambda: late)
+    return found if isinstance(found, NoAnswer) else _as_data(call, answer_of(answer_bytes(found)))
 
 
 def _as_data(call: Call, answer: Answer) -> Answer:

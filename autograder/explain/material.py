@@ -15,7 +15,7 @@ from autograder.explain.hypotheses import Hypotheses
 from autograder.explain.picture import Example, examples_of
 from autograder.explain.repair.cell import ParsedCell
 from autograder.judge.attempt import Tests
-from autograder.judge.rules import GRADING
+from autograder.judge.rules import GRADING, terms_of
 from autograder.testing.catalogue import OfAnswer, read_catalogue
 from autograder.testing.plan import record
 from autograder.testing.suite import Suite
@@ -48,14 +48,14 @@ def material_of(assignment: Assignment, keeps: bool = True) -> Material:
     saved = fingerprints.read(assignment.content) if keeps else {}
     hypotheses = Hypotheses(read_catalogue(assignment.mistakes), names, plan.by_exercise, saved)
     relations = content.course_relations(assignment.content.parent)
-    ready_made = {one.name: content.ready_made(assignment.content / one.name) for one in assignment.exercises}
+    terms = {one.name: terms_of(assignment.content / one.name) for one in assignment.exercises}
     return Material(
         suite,
         names,
         plan,
         GRADING,
         assignment.source.prerequisites,
-        ready_made,
+        terms,
         hypotheses,
         examples_of(assignment),
         relations,

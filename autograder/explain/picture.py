@@ -12,14 +12,13 @@ import numpy as np
 
 from autograder.course.assignments import Assignment
 from autograder.errors import CourseError
-from autograder.judge.attempt import JudgedNames, Tests
+from autograder.judge.attempt import JudgedNames
 from autograder.judge.judging import Judged
 from autograder.judge.rules.rule import ExerciseCalls, ask_one
 from autograder.reading import read_toml
 from autograder.report import Picture
-from autograder.testing.callbacks import Questions
 from autograder.testing.student_errors import Stopped
-from cellcage.notebook_calls import read
+from cellcage.notebook_calls import Terms, read
 from cellcage.protocol.calls import Call, Instance, Reply
 from cellcage.values.value import is_tensor, numbers
 
@@ -111,15 +110,14 @@ def examples_of(assignment: Assignment) -> dict[str, Example]:
     return found
 
 
-def drawn(tests: Tests, example: Example | None, names: JudgedNames, one: Judged) -> Picture | None:
+def drawn(example: Example | None, names: JudgedNames, one: Judged) -> Picture | None:
     """An exercise's result on its example, in the state that counts; None if it cannot be drawn."""
     if example is None:
         return None
     names.at(one.place)
     if names.looping and not names.uses(one.exercise.name, ()).isdisjoint(names.looping):
         return None
-    questions = Questions(tests.reference, (), tests.plan.array_functions)
-    with contextlib.closing(names.begin(questions)) as calls:
+    with contextlib.closing(names.begin(Terms())) as calls:
         return draw(calls, example, one.exercise.name)
 
 

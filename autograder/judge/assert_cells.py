@@ -21,11 +21,12 @@ from autograder.course.assignments import Exercise
 from autograder.course.source_notebook import AssertCell
 from autograder.judge import cell_errors
 from autograder.judge.notebook import JudgedNotebook
+from autograder.judge.rules import not_counted
 from autograder.report import CellResult, ExerciseResult, Finding, State, TestResult
 from autograder.task import Task
-from autograder.testing.student_errors import READY_MADE
 from autograder.text import one_line
 from cellcage import Limits, Process
+from cellcage.notebook_calls import Terms
 from cellcage.protocol import frames, messages
 
 SENTENCE = "The asserts of this cell hold."
@@ -36,12 +37,12 @@ NOT_RUN = "The notebook did not get as far as this cell."
 
 
 def judge_assert_cells(
-    known: Mapping[str, AssertCell], task: Task, process: Process, ready_made: Mapping[str, Sequence[str]]
+    known: Mapping[str, AssertCell], task: Task, process: Process, terms: Mapping[str, Terms]
 ) -> dict[str, ExerciseResult]:
-    """Results by exercise. ready_made: by exercise, what its code must not call. Raises `MachineError`."""
+    """Results by exercise. terms: by exercise, on which its code is called. Raises `MachineError`."""
     cells, tests = _with_tests(known, task)
     numbers = {name: number for number, name in tests.items()}
-    by_number = {number: (known[name], tuple(ready_made[name])) for number, name in tests.items()}
+    by_number = {number: (known[name], terms[name].watch) for number, name in tests.items()}
     with _TestedNotebook(cells, by_number, task.limits, process) as notebook:
         notebook.repeat_less_closely()
         results, outputs = notebook.results, notebook.outputs
@@ -74,14 +75,14 @@ def _with_tests(known: Mapping[str, AssertCell], task: Task) -> tuple[list[str],
 class _TestedNotebook(JudgedNotebook):
     """A notebook with test cells.
 
-    tests: by the cell's number, the test, and what its answers must not call
+    tests: by the cell's number, the test, and what is noticed in it
     outputs: what came back from a test cell, by its number
     """
 
     def __init__(
         self,
         cells: Sequence[str],
-        tests: Mapping[int, tuple[AssertCell, tuple[str, ...]]],
+        tests: Mapping[int, tuple[AssertCell, messages.Watched]],
         limits: Limits,
         process: Process,
     ) -> None:
@@ -103,11 +104,9 @@ class _TestedNotebook(JudgedNotebook):
         if number not in self._tests:
             return super()._run_message(number, seconds)
         self._nonce = secrets.token_hex(16)
-        cell, listed = self._tests[number]
-        clock = self.on_the_clock(seconds)
-        return messages.RunCell(
-            self.cells[number], seconds, clock, self._nonce, listed, cell.answers, bool(listed) and self._closely
-        )
+        cell, watch = self._tests[number]
+        watch = structs.replace(watch, answers=cell.answers, closely=self._closely)
+        return messages.RunCell(self.cells[number], seconds, self.on_the_clock(seconds), self._nonce, watch)
 
     def repeat_less_closely(self) -> None:
         """Watching closely can break honest code, or slow it down. If it may have, all cells run again without it.
@@ -115,21 +114,22 @@ class _TestedNotebook(JudgedNotebook):
         What has been seen counts, however the test ends.
         """
         results = self.results
-        stopped = {number for number in self._tests if self._tests[number][1] and _may_be_broken(results[number])}
+        watched = (number for number, (_, watch) in self._tests.items() if watch.functions)
+        stopped = {number for number in watched if _may_be_broken(results[number])}
         if not stopped:
             return
-        seen = {number: output.ready_made for number, output in self.outputs.items() if output.ready_made}
+        seen = {number: output.noticed for number, output in self.outputs.items() if output.noticed}
         self._closely, self._results, self.outputs = False, {}, {}
         self._skip = {number: result for number, result in self._skip.items() if number not in stopped}
         self.renew()
         for number in seen.keys() & self.outputs.keys():
-            self.outputs[number] = structs.replace(self.outputs[number], ready_made=seen[number])
+            self.outputs[number] = structs.replace(self.outputs[number], noticed=seen[number])
 
     def _cell_result(self, number: int, output: messages.CellOutput) -> CellResult:
         if number in self._tests:
             if not secrets.compare_digest(output.nonce.encode(), self._nonce.encode()):
                 raise frames.WireError("not the answer of this test")
-            if output.ready_made and output.ready_made not in self._tests[number][1]:
+            if output.noticed and output.noticed not in self._tests[number][1].functions:
                 raise frames.WireError("not a listed function")
             self.outputs[number] = output
         return super()._cell_result(number, output)
@@ -147,8 +147,8 @@ def _result(
     score, message, started, stopped = 0.0, "", True, False
     if output is None:
         message, stopped = one_line(f"{end.stopped or NOT_RUN}"), True
-    elif output.ready_made:
-        message = READY_MADE.format(name=output.ready_made)
+    elif output.noticed:
+        message = str(not_counted(output.noticed))
     elif end.ran_out_of_time:
         message, stopped = "it ran out of time", True
     elif end.error:

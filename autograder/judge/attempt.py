@@ -27,15 +27,16 @@ from autograder.judge.rules.rule import (
     ask_one,
     ask_together,
     is_failure,
-    is_ready_made,
+    is_noticed,
 )
+from autograder.report import Finding
 from autograder.testing.call_text import ParameterNames, as_written
 from autograder.testing.callbacks import Questions
 from autograder.testing.functions import AnsweredCall, Answering, Functions, Here
 from autograder.testing.plan import CallPlace, Plan
 from autograder.testing.student_errors import as_exception
 from autograder.testing.suite import Outcome, Suite, Test
-from cellcage.notebook_calls import Unread, read
+from cellcage.notebook_calls import Terms, Unread, read
 from cellcage.protocol.calls import Answer, Call, Failure, Gives, Kind, NoAnswer, Reply
 
 JudgedNames = JudgedNotebook | Here  # whose code is judged: in the sandbox, or in this process
@@ -44,7 +45,7 @@ JudgedNames = JudgedNotebook | Here  # whose code is judged: in the sandbox, or 
 class Beginning(Protocol):
     """What an attempt needs from the judged code."""
 
-    def begin(self, questions: Questions, name: str = "", ready_made: Sequence[str] = ()) -> ExerciseCalls:
+    def begin(self, terms: Terms) -> ExerciseCalls:
         """Begin the calls of an exercise."""
 
 
@@ -56,7 +57,7 @@ class Tests:
     reference: the solution's names, empty if there is no solution here
     rules: judge the answers
     prerequisites: names from an earlier assignment, which are not judged here
-    ready_made: for each exercise, the functions that it must not call
+    terms: for each exercise, those on which its code is called
     """
 
     suite: Suite
@@ -64,7 +65,15 @@ class Tests:
     plan: Plan = field(default_factory=Plan)
     rules: Sequence[type[Rule]] = CHECK
     prerequisites: tuple[str, ...] = ()
-    ready_made: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    terms: Mapping[str, Terms] = field(default_factory=dict)
+
+    def in_text(self, cells: Sequence[str], exercise: str) -> list[Finding]:
+        """What a person should look at in the cells that define an exercise."""
+        return [found for rule in self.rules for found in rule.in_text(cells, self.terms[exercise])]
+
+    def questions(self, substituted: tuple[str, ...]) -> Questions:
+        """What code may ask with the reference in place of these names."""
+        return Questions(self.reference, substituted, self.plan.array_functions)
 
 
 def attempt(
@@ -81,11 +90,11 @@ def attempt(
     """
     tests = tests or [test for test in material.suite.tests if test.exercise == which.name]
     plan, marks = material.plan, material.suite.marks
-    questions = Questions(material.reference, substituted, plan.array_functions)
-    listed = material.ready_made.get(which.name, ())
-    with contextlib.closing(names.begin(questions, which.name, listed)) as calls:
+    questions = material.questions(substituted)
+    terms = replace(material.terms.get(which.name, Terms(group=which.name)), questions=questions)
+    with contextlib.closing(names.begin(terms)) as calls:
         right = plan.answering(material.reference)
-        setting = Setting(which.name, tests, marks, plan, calls, right, parameter_names, listed)
+        setting = Setting(which.name, tests, marks, plan, calls, right, parameter_names)
         rules = [rule(setting) for rule in material.rules]
         asking = Asking(plan.by_exercise.get(which.name, ()) if tests else ())
         for rule in rules:
@@ -194,7 +203,7 @@ def _answers(asking: Asking, setting: Setting) -> PlannedAnswers:
     planned: dict[CallPlace, Unread] = {}
     together = ask_together(calls, [one.call for one in asking.together], closely)
     for got, one in zip(together, asking.together, strict=False):
-        if one.place in watched and is_failure(got) and not is_ready_made(got):
+        if one.place in watched and is_failure(got) and not is_noticed(got):
             watched -= {one.place}  # as in `ask_closely`, it is made again without
         else:
             planned[one.place] = got

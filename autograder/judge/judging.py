@@ -13,7 +13,7 @@ from autograder.judge.attempt import JudgedNames, Tests, attempt
 from autograder.judge.notebook import JudgedNotebook, defines
 from autograder.judge.rules.rule import Attempt, ask_one, ask_together, is_too_slow
 from autograder.testing.call_text import ParameterNames
-from autograder.testing.callbacks import Questions, parameter_names
+from autograder.testing.callbacks import functions_in, parameter_names, without_reference
 from autograder.testing.comparing import same_answer
 from cellcage.notebook_calls import read
 from cellcage.protocol.calls import Call
@@ -68,7 +68,7 @@ class _Marking:
         return attempt(self._material, self._names, exercise, self._parameters, substituted)
 
     def _uses(self, exercise: Exercise) -> frozenset[str]:
-        return self._names.uses(exercise.name, Questions(self._material.reference).known)
+        return self._names.uses(exercise.name, functions_in(self._material.reference))
 
     def own(self, exercise: Exercise) -> Attempt | None:
         """In the final state; None if the code uses an exercise that is known to loop, since then it loops again."""
@@ -99,7 +99,7 @@ class _Marking:
         if not calls:
             return False
         before = {one.call.as_bytes: read(one.answer) for one in reversed(final.calls)}
-        with contextlib.closing(self._names.begin(Questions({}), exercise.name)) as process:
+        with contextlib.closing(self._names.begin(without_reference(exercise.name))) as process:
             if looped:
                 return is_too_slow(ask_one(process, looped[0]))
             pairs = zip(calls, ask_together(process, calls), strict=False)
@@ -110,7 +110,7 @@ class _Marking:
         plan, made = self._material.plan, {one.call.as_bytes for one in final.calls}
         failed = [outcome.test for outcome in final.outcomes if outcome.error is not None]
         known = {one.place[0] for one in plan.by_exercise.get(exercise.name, ())}
-        if final.ready_made or not made <= known or not all(test in plan.by_test for test in failed):
+        if final.not_counted or not made <= known or not all(test in plan.by_test for test in failed):
             return []
         calls = {one.place[0]: one.call for test in failed for one in plan.by_test[test] if one.place[0] in made}
         return list(calls.values())
@@ -137,19 +137,19 @@ class _Marking:
     def _all_that_was_seen(
         self, exercise: Exercise, tried: Sequence[tuple[Attempt, int | None]]
     ) -> list[tuple[Attempt, int | None]]:
-        """The attempts, where a ready-made function that one of them saw counts in all that run the same code, too.
+        """The attempts, where what does not count in one of them does not in all that run the same code, either.
 
         With the reference in more places, an attempt runs less of the submission's code, and none that others do not.
         """
-        seen = [(one, where) for one, where in tried if one.ready_made]
+        seen = [(one, where) for one, where in tried if one.not_counted]
         found = []
         for one, where in tried:
             also = [
-                other.ready_made
+                other.not_counted
                 for other, there in seen
                 if set(one.substituted) <= set(other.substituted) and (where == there or self._stays(exercise))
             ]
-            found.append((replace(one, ready_made=one.ready_made or also[0]) if also else one, where))
+            found.append((replace(one, not_counted=one.not_counted or also[0]) if also else one, where))
         return found
 
     def _stays(self, exercise: Exercise) -> bool:
@@ -214,7 +214,7 @@ def later_cell(notebook: JudgedNotebook, judged: Judged) -> int | None:
         return None
     for number in range(judged.place, len(notebook.cells)):
         notebook.at(number + 1)
-        with contextlib.closing(notebook.begin(Questions({}), judged.exercise.name)) as calls:
+        with contextlib.closing(notebook.begin(without_reference(judged.exercise.name))) as calls:
             if not same_answer(read(changed.answer), read(ask_one(calls, changed.call))):
                 return number
     return None

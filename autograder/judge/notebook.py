@@ -176,9 +176,6 @@ class JudgedNotebook(client.Notebook):
         def ask() -> frozenset[str]:
             until = min(time.monotonic() + client.FORK_SECONDS, self.ends_at)
             allowance = frames.Allowance(MAX_USES * 100, MAX_USES * 100)
-            found = self._ask(messages.LookUses(name, tuple(known)), until, messages.Uses, allowance).uses
-            if len(found) > MAX_USES:
-                raise frames.WireError("not a list of names")
-            return frozenset(word for word in found if isinstance(word, str))
+            return frozenset(self._ask(messages.LookUses(name, tuple(known)), until, messages.Names, allowance).names)
 
         return self._ask_twice(ask) or frozenset()

@@ -19,12 +19,13 @@ from typing import Any
 from msgspec import structs
 
 from autograder.course.assignments import Exercise
-from autograder.course.content import Visible, course_relations, ready_made, visible_around
+from autograder.course.content import Visible, course_relations, visible_around
 from autograder.errors import MachineError
 from autograder.explain.explaining import judge
 from autograder.explain.material import Material
 from autograder.explain.picture import example_in
 from autograder.judge.attempt import JudgedNames
+from autograder.judge.rules import terms_of
 from autograder.report import WENT_IN, ExerciseResult, TestMessage, TestResult
 from autograder.reports import rubric
 from autograder.reports.heatmap import Heatmap, beside, differing, drawn_arrays, in_words, side_by_side
@@ -152,7 +153,7 @@ def _loaded(files: tuple[Path, ...], saved: tuple[int, ...]) -> Material:
     return Material(
         Suite(files),
         relations=course_relations(folder.parent),
-        ready_made={path.parent.name: ready_made(path.parent) for path in files},
+        terms={path.parent.name: terms_of(path.parent) for path in files},
     )
 
 

@@ -24,9 +24,9 @@ from autograder.errors import MachineError
 from autograder.judge.cell_errors import syntax_error, why
 from autograder.judge.notebook import defines
 from autograder.report import CellResult
-from autograder.testing.callbacks import Questions
 from autograder.testing.functions import CallsHere, Here
 from autograder.testing.student_errors import BY_HAND, ENDLESS, Stopped
+from cellcage.notebook_calls import Terms
 from cellcage.protocol.calls import Call, Failure, Reply
 
 PYTORCH = "PyTorch"
@@ -54,11 +54,11 @@ class InKernel(Here):
 
     printed: PrintedText = PrintedText()
 
-    def begin(self, questions: Questions, name: str = "", ready_made: Sequence[str] = ()) -> CallsHere:
-        """Calls of one exercise. ready_made: functions that its code must not call"""
-        calls = _CallsInKernel(self, questions, ready_made)
+    def begin(self, terms: Terms) -> CallsHere:
+        """Calls of one exercise."""
+        calls = _CallsInKernel(self, terms)
         calls.printed = PrintedText()
-        if name:  # a picture's call shows nothing that the tests' calls did not
+        if terms.group:  # a picture's call shows nothing that the tests' calls did not
             self.printed = calls.printed
         return calls
 

@@ -22,7 +22,9 @@ import numpy as np
 from msgspec.structs import replace
 
 from cellcage.calling.perform import perform
-from cellcage.protocol.calls import Call, Failure, Gives, Instance, Kind, Proxy, Reply
+from cellcage.notebook_calls import NoQuestions, Terms
+from cellcage.protocol.calls import Call, Failure, Gives, Instance, Kind, Reply
+from cellcage.protocol.messages import Proxy
 from cellcage.values.codec import Handle
 from cellcage.values.value import HOLDS, is_tensor, items_in
 from cellcage.values.value_type import comparable, leaves
@@ -41,7 +43,7 @@ MAX_RESULT = 36_000_000  # items of the largest thing that sizes and shapes toge
 MAX_WEIGHTS = 2**26  # items of a module's weights, guessed from above: the product of its sizes, times the largest
 
 
-class Questions:
+class Questions(NoQuestions):
     """What one exercise may ask: the reference behind `proxies`, and the functions that the current call passes.
 
     names: the reference's
@@ -52,7 +54,6 @@ class Questions:
         self, names: Mapping[str, Any], proxies: tuple[str, ...] = (), array_functions: Collection[str] = ()
     ) -> None:
         self._names, self._array_functions = names, array_functions
-        self.known = [name for name, value in names.items() if callable(value) and not name.startswith("_")]
         self.substituted = tuple(_proxy(name, names[name]) for name in proxies if callable(names.get(name)))
         self.asked: set[str] = set()
         self._callables: dict[str, object] = {}
@@ -126,6 +127,16 @@ class Questions:
         if hasattr(value, "named_parameters"):  # an `nn.Module`
             parameters = {name: parameter.detach() for name, parameter in value.named_parameters()}
         return Handle(key, signature_names(getattr(value, "forward", value)), parameters)
+
+
+def without_reference(group: str = "") -> Terms:
+    """Terms on which code may call the functions among its arguments, and no reference."""
+    return Terms(Questions({}), group)
+
+
+def functions_in(names: Mapping[str, Any]) -> list[str]:
+    """The names of public functions and classes."""
+    return [name for name, value in names.items() if callable(value) and not name.startswith("_")]
 
 
 def refused(text: str) -> Failure:

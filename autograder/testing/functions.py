@@ -35,13 +35,13 @@ from typing import Any, cast
 import numpy as np
 from msgspec.structs import replace
 
-from autograder.course.loading import TimeIsUp, in_time
+from autograder.course.loading import in_time
 from autograder.testing.call_text import ParameterNames
-from autograder.testing.callbacks import Questions
+from autograder.testing.callbacks import without_reference
 from autograder.testing.student_errors import Missing, as_exception
 from cellcage.calling.lookups import names_used
-from cellcage.calling.perform import perform
-from cellcage.calling.ready_made import Watch
+from cellcage.calling.perform import Performer
+from cellcage.notebook_calls import Terms
 from cellcage.protocol.calls import (
     EVAL,
     Answer,
@@ -313,9 +313,9 @@ class Here:
     def at(self, place: int | None) -> None:
         """Do nothing."""
 
-    def begin(self, questions: Questions, name: str = "", ready_made: Sequence[str] = ()) -> CallsHere:
-        """Begin the calls of the exercise `name`. ready_made: functions that its code must not call"""
-        return CallsHere(self, questions, ready_made)
+    def begin(self, terms: Terms) -> CallsHere:
+        """Begin the calls of an exercise."""
+        return CallsHere(self, terms)
 
     def uses(self, name: str, known: Sequence[str]) -> frozenset[str]:
         """The names of the notebook, or among `known`, that an exercise's code looks up."""
@@ -327,8 +327,8 @@ class CallsHere:
 
     printed: io.TextIOBase | None = None  # where the code's output goes, if anywhere
 
-    def __init__(self, here: Here, questions: Questions, ready_made: Sequence[str] = ()) -> None:
-        self._here, self.questions, self._ready_made = here, questions, ready_made
+    def __init__(self, here: Here, terms: Terms) -> None:
+        self._here, self.terms, self.questions = here, terms, terms.questions
         self.cells: Sequence[str] | None = None  # in the students' own kernel no output is secret
         self._seconds = COURSE_SECONDS if here.of_course else None
 
@@ -340,7 +340,7 @@ class CallsHere:
     ) -> Iterator[bytes | NoAnswer]:
         """An unread answer to each of `calls`, in order. The bytes of a call are not used here.
 
-        closely: numbers of the calls that are watched closely, see `ready_made.Watch`
+        closely: numbers of the calls that are watched closely
         """
         for number, (call, _) in enumerate(calls):
             answer = self.answer(call, number in closely)
@@ -350,15 +350,15 @@ class CallsHere:
         """The answer to one call."""
         if self._seconds is None:
             return self._perform(call, closely)
-        try:
-            answer = in_time(self._seconds, lambda: self._perform(call, closely))
-        except TimeIsUp:
-            text = TOO_SLOW.format(seconds=self._seconds)
-            self._seconds = COURSE_SECONDS_AGAIN
-            return NoAnswer(Why.TOO_SLOW, text)
+        answer = in_time(self._seconds, lambda: self._perform(call, closely), self._too_slow)
         if isinstance(answer, Failure) and answer.error in INTERRUPTIONS:
             _raise_again(answer)
         return answer
+
+    def _too_slow(self) -> NoAnswer:
+        text = TOO_SLOW.format(seconds=self._seconds)
+        self._seconds = COURSE_SECONDS_AGAIN
+        return NoAnswer(Why.TOO_SLOW, text)
 
     def _perform(self, call: Call, closely: bool) -> Reply | Failure:
         copied = call_of(self.questions.prepare(call).as_bytes)
@@ -366,9 +366,8 @@ class CallsHere:
         def ask(question: Call) -> Reply | Failure:
             return answer_of(answer_bytes(self.questions.answer(call_of(question.as_bytes))))
 
-        watch = Watch(self._ready_made, self._here.names)
-        with quiet(self.printed), watch.on():
-            return perform(self._here.names, copied, ask, self.questions.substituted, watch, closely)
+        with quiet(self.printed), Performer(self._here.names, ask, self.terms.message()) as performer:
+            return performer.perform(copied, closely)
 
 
 def _raise_again(failure: Failure) -> None:
@@ -392,7 +391,7 @@ def quiet(printed: io.TextIOBase | None = None) -> Iterator[None]:
 
 def answering(names: Mapping[str, Any]) -> Answering:
     """A function that answers calls with `names` of this process, which are the course's own."""
-    exercise = Here(dict(names), of_course=True).begin(Questions({}))
+    exercise = Here(dict(names), of_course=True).begin(without_reference())
 
     def answer(call: Call) -> Answer:
         found = exercise.answer(call)

@@ -20,7 +20,6 @@ import numpy as np
 from autograder.testing.callbacks import parameter_names, passes_arrays, passes_functions
 from autograder.testing.functions import Answering, Functions, answering
 from autograder.testing.suite import Suite, Test
-from cellcage.notebook_calls import is_measured
 from cellcage.protocol.calls import Answer, Call, Gives, NoAnswer, Reply, answer_bytes, answer_of
 
 CLOSELY = 3  # calls of an exercise that are watched closely
@@ -98,9 +97,9 @@ def _kind(call: Call) -> object:
 
 
 def _returns_value(one: PlannedCall) -> bool:
-    """Whether a call runs code and, if that is right, gives a value. Measured calls are made one at a time."""
+    """Whether a call runs code and, if that is right, gives a value. Not one that is made by itself."""
     runs = not one.call.build and one.call.gives is not Gives.NAME
-    return runs and not is_measured(one.call) and isinstance(answer_of(one.answer), Reply)
+    return runs and not one.call.is_alone and isinstance(answer_of(one.answer), Reply)
 
 
 def record(suite: Suite, names: Mapping[str, Any]) -> Plan:

@@ -27,10 +27,6 @@ NOTES = (
     ),
 )
 IN_DEBUGGER = "stopped in a debugger, which nobody answers when grading. Is a `breakpoint()` or `set_trace()` left in?"
-READY_MADE = (
-    "calls the ready-made `{name}`. Writing that yourself is the exercise, so this earns no points. Replace the call "
-    "with steps of your own; in another cell you may compare with it."
-)
 # Code that is only slow cannot be told apart from code that never ends.
 ENDLESS = "Does a loop never end, or does the code compute far more than the task needs?"
 STOPPED = {
@@ -112,8 +108,8 @@ class HeldTooMuch(StudentError):
         self.held = held
 
 
-class ReadyMade(StudentError):
-    """The student's code called a function that it should implement."""
+class NotCounted(StudentError):
+    """The student's code did what makes its answers count for nothing; the text says what."""
 
 
 def as_exception(name: str, answer: Failure | NoAnswer) -> StudentError:
@@ -127,8 +123,8 @@ def as_exception(name: str, answer: Failure | NoAnswer) -> StudentError:
         return Missing(f"the notebook defines no `{name}`. Was its cell deleted, renamed, or did it fail?")
     if answer.kind is Kind.MEMORY:
         return HeldTooMuch(float(answer.text))
-    if answer.kind is Kind.READY_MADE:
-        return ReadyMade("calls a ready-made function.")
+    if answer.kind is Kind.NOTICED:
+        return NotCounted("calls a ready-made function.")
     if answer.kind is Kind.NO_PARAMETER:
         return Raised(f"{answer.text}. Are the layers kept as members under the names the exercise gives?")
     where = "".join(f" In {line.function}, line {line.number}: `{line.text.strip()}`." for line in answer.lines)

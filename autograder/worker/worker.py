@@ -17,7 +17,7 @@ from msgspec import structs
 
 from autograder.course import content
 from autograder.course.assignments import Assignment, Course, Exercise
-from autograder.errors import CourseError, MachineError
+from autograder.errors import CourseError, MachineError, SubmissionError
 from autograder.report import ExerciseResult, Finding, Report, Verdict
 from autograder.task import CourseSetting, Marked, Opened, Preparation, Task, failed, newer_python, read_message
 from autograder.text import shown_name
@@ -131,8 +131,8 @@ class Worker:
             verdict = self._judged_with_retry(replace(task, exercises=tuple(map(_with_points, exercises))), assignment)
         except MachineError as error:
             return Marked(failed(task, f"this machine could not run it: {error}"), machine_failed=True)
-        except _Lost as error:
-            return Marked(failed(task, str(error)), machine_failed=not error.too_long)
+        except (frames.Deadline, SubmissionError) as error:
+            return Marked(failed(task, _in_words(error)), machine_failed=isinstance(error, SubmissionError))
         notices = (*task.notices, newer_python(task.python, verdict.cells))
         report = Report(task.student, task.assignment, verdict.exercises, points, notices=tuple(filter(None, notices)))
         self.judges.learn(report)
@@ -147,9 +147,7 @@ class Worker:
             raise CourseError(f"{assignment.notebook}: the metadata's autograder.limits: {error}") from None
         try:
             return self._talk_to_judge(task, assignment)
-        except _Lost as error:  # it may have been the machine's fault
-            if error.too_long:
-                raise
+        except SubmissionError:  # it may have been the machine's fault
             return self._talk_to_judge(task, assignment)
 
     def _talk_to_judge(self, task: Task, assignment: Assignment) -> Verdict:
@@ -180,11 +178,13 @@ class Worker:
                         raise _broken(*message.broken, untouched=opened == 0)
                     else:
                         _open(notebook, judge, ends_at)
-                raise _Lost(OUTSIDE.format(how="asked again and again"))
-            except (frames.Deadline, frames.Closed, frames.WireError, _Lost, MachineError) as error:
+                raise SubmissionError(OUTSIDE.format(how="asked again and again"))
+            except (frames.Deadline, frames.Closed, frames.WireError, SubmissionError, MachineError) as error:
                 if marks is not None:
                     return _without(missing, marks, error)
-                raise _as_lost(error) from None
+                if isinstance(error, frames.Closed | frames.WireError):
+                    raise SubmissionError(_in_words(error)) from None
+                raise
 
 
 def backend_for(sandbox: str) -> tuple[Backend, str | None]:
@@ -236,37 +236,26 @@ def _log_for_a_person(report: Report) -> None:
             )
 
 
-def _as_lost(error: Exception) -> Exception:
+def _in_words(error: Exception) -> str:
     """Why there is no verdict."""
     if isinstance(error, frames.Deadline):
-        return _Lost(TOO_LONG, too_long=True)
+        return TOO_LONG
     if isinstance(error, frames.Closed):
-        return _Lost(OUTSIDE.format(how="ended before it was done"))
+        return OUTSIDE.format(how="ended before it was done")
     if isinstance(error, frames.WireError):
-        return _Lost(OUTSIDE.format(how=f"sent no valid verdict ({error!s:.100})"))
-    return error
+        return OUTSIDE.format(how=f"sent no valid verdict ({error!s:.100})")
+    return str(error)
 
 
 def _without(missing: str, marks: Verdict, error: Exception) -> Verdict:
     """The verdict of a judge that was lost after it had sent marks. missing: what it still had to make"""
-    lost = Finding("not produced", f"{missing} ({_as_lost(error)!s:.200})")
+    lost = Finding("not produced", f"{missing} ({_in_words(error):.200})")
     return structs.replace(marks, exercises=tuple(one.adding(lost) for one in marks.exercises))
 
 
 def _with_points(exercise: Exercise) -> Exercise:
     """The exercise, with one point if it has none: it is judged, too, since later exercises may build on it."""
     return exercise if exercise.points else replace(exercise, points=1.0)
-
-
-class _Lost(Exception):
-    """There is no verdict; the text is the reason that the report gives.
-
-    too_long: it has used up its minutes, so trying again would not help
-    """
-
-    def __init__(self, reason: str, too_long: bool = False) -> None:
-        super().__init__(reason)
-        self.too_long = too_long
 
 
 def _broken(kind: str, text: str, untouched: bool) -> Exception:
@@ -278,4 +267,4 @@ def _broken(kind: str, text: str, untouched: bool) -> Exception:
         return CourseError(text)
     if kind == MachineError.__name__:
         return MachineError(text)
-    return _Lost(f"the grader itself failed ({kind}: {text}); not the student's fault")
+    return SubmissionError(f"the grader itself failed ({kind}: {text}); not the student's fault")

@@ -19,7 +19,6 @@ from cellcage.notebook import CallFailed
 from cellcage.outside import users
 from cellcage.protocol import frames
 from cellcage.protocol.ending import MACHINE_SHORT, Ending
-from cellcage.protocol.messages import Ended
 
 only_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
 
@@ -227,7 +226,7 @@ def test_leftover_processes_do_not_block_calls(sandbox):
 )
 def test_ending_tells_own_code_from_outside(end, own):
     assert end.is_own is own
-    assert frames.parse(frames.body(Ended(end)), Ended).ending == end
+    assert frames.parse(frames.body(end), Ending) == end
 
 
 def test_shortage_is_retried_until_the_deadline():

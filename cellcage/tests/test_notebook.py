@@ -10,8 +10,9 @@ from sandboxes import all_backends
 
 from cellcage import Limits
 from cellcage.notebook import CallFailed, Notebook
-from cellcage.notebook_calls import NoQuestions, read
-from cellcage.protocol.calls import Call, Failure, Kind, NoAnswer, Proxy, Why
+from cellcage.notebook_calls import NoQuestions, Terms, read
+from cellcage.protocol.calls import Call, Failure, Kind, NoAnswer, Why
+from cellcage.protocol.messages import Proxy
 
 CELLS = [
     "def doubled(x): return 2 * x",
@@ -71,7 +72,7 @@ def test_error_of_the_side_that_answers_is_not_the_notebooks(sandbox):
     """The notebook's own function is called instead."""
     with (
         sandbox.open("def scale(x): return 3 * x\ndef ask(): return scale(2)") as notebook,
-        contextlib.closing(notebook.begin(Broken())) as calls,
+        contextlib.closing(notebook.begin(Terms(Broken()))) as calls,
     ):
         assert read(next(calls.ask([(Call("ask"), None)]))).value == 6
 

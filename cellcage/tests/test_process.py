@@ -8,11 +8,11 @@ import time
 import pytest
 
 from cellcage.protocol import frames
-from cellcage.protocol.messages import MAX_STATUS, CpuTime, HowEnded, Prepare
+from cellcage.protocol.messages import MAX_STATUS, HowEnded, HowMuch, Prepare
 
 RIGHT = "def right(): return 1"
 BUSY = "import time\nwhile time.process_time() < 2: pass"
-ASK = frames.pack(CpuTime())
+ASK = frames.pack(HowMuch())
 DISHONEST = {
     "part of a question": ASK[:3],
     "two questions": ASK * 2,
@@ -32,7 +32,7 @@ def receive_until_closed(sock):
 
 def ask_without_reading(status):
     for _ in range(10_000):
-        frames.send(status, CpuTime(), time.monotonic() + 5)
+        frames.send(status, HowMuch(), time.monotonic() + 5)
         time.sleep(0.005)
 
 

@@ -16,8 +16,9 @@ from sandboxes import BACKENDS, all_backends
 
 from cellcage.calling.perform import perform
 from cellcage.notebook import CallFailed
-from cellcage.notebook_calls import FirstCells, NoQuestions, read
-from cellcage.protocol.calls import Call, Failure, Kind, NoAnswer, Proxy, Reply, Why
+from cellcage.notebook_calls import FirstCells, NoQuestions, Terms, read
+from cellcage.protocol.calls import Call, Failure, Kind, NoAnswer, Reply, Why
+from cellcage.protocol.messages import Proxy, Watched
 from cellcage.values.value import Form, Other, Record
 
 
@@ -188,9 +189,9 @@ def test_nothing_ready_made(sandbox):
     with sandbox.open(code) as notebook:
         assert notebook.results[0].printed == "[1 5 6]\n"
         for name in (*listed, *allowed):
-            with contextlib.closing(notebook.begin(ready_made=["numpy.convolve"])) as calls:
+            with contextlib.closing(notebook.begin(Terms(watch=Watched(("numpy.convolve",))))) as calls:
                 answer = read(next(calls.ask([(Call(name, [np.ones(3)]), None)])))
-            noticed = Failure(Kind.READY_MADE, "numpy.convolve")
+            noticed = Failure(Kind.NOTICED, "numpy.convolve")
             assert isinstance(answer, Reply) if name in allowed else answer == noticed, name
 
 
@@ -207,7 +208,7 @@ def test_call_that_is_too_slow_while_watched_closely_has_its_full_time_without(s
     """
     with (
         sandbox_of("bubblewrap").open(code, cell_seconds=60, call_seconds=0.8, call_seconds_again=0.02) as notebook,
-        contextlib.closing(notebook.begin(group="f", ready_made=["softmax"])) as calls,
+        contextlib.closing(notebook.begin(Terms(group="f", watch=Watched(("softmax",))))) as calls,
     ):
         stopped, again = (read(next(calls.ask([(Call("f", [1.0]), None)], closely))) for closely in ((0,), ()))
     assert stopped.why is Why.TOO_SLOW
@@ -232,7 +233,7 @@ def test_only_a_call_that_imports_gets_the_time_for_imports(sandbox):
     """
     with sandbox.open(code, call_seconds=0.4, import_seconds=8) as notebook:
         began = time.monotonic()
-        with contextlib.closing(notebook.begin(group="loop")) as calls:
+        with contextlib.closing(notebook.begin(Terms(group="loop"))) as calls:
             answer = read(next(calls.ask([(Call("loop"), None)])))
         assert answer == NoAnswer(Why.TOO_SLOW, "no answer after 0.4 seconds of computing")
         assert time.monotonic() - began < 8
@@ -256,9 +257,9 @@ def test_ready_made_function_of_a_module_that_is_imported_later_is_noticed(sandb
     """
     with sandbox.open(code) as notebook:
         for name, path in {"plain": "later.f", "method": "later.C"}.items():
-            with contextlib.closing(notebook.begin(ready_made=["later.f", "later.C", "nowhere.g"])) as calls:
+            with contextlib.closing(notebook.begin(Terms(watch=Watched(("later.f", "later.C", "nowhere.g"))))) as calls:
                 found = [read(answer) for answer in calls.ask([(Call(name, [1.0]), None)] * 2)]
-            assert found == [Failure(Kind.READY_MADE, path)] * 2
+            assert found == [Failure(Kind.NOTICED, path)] * 2
 
 
 @all_backends
@@ -267,7 +268,7 @@ def test_cells_before_calls_know_nothing_of_each_other(sandbox):
     cells = "def f(): one = 1; return scale * 2\none = 1", "1 / 0", "def f(): return scale, 'one' in globals()"
     with (
         sandbox.open("scale = 3") as notebook,
-        contextlib.closing(notebook.begin(first_cells=FirstCells(cells, 1.0, 2**28))) as calls,
+        contextlib.closing(notebook.begin(Terms(first_cells=FirstCells(cells, 1.0, 2**28)))) as calls,
     ):
         first, failed, second, third = map(read, calls.ask([(Call("f"), None)] * 4))
     assert first.value == 6 and failed.error == "ZeroDivisionError"
@@ -298,7 +299,7 @@ def test_questions_cost_little(sandbox):
     """
     with sandbox.open(code, call_seconds=0.5) as notebook:
         for times in (2, 100):
-            with contextlib.closing(notebook.begin(Slow())) as calls:
+            with contextlib.closing(notebook.begin(Terms(Slow()))) as calls:
                 answer = read(next(calls.ask([(Call("ask", [times]), None)])))
             if times == 2:
                 assert answer.value == [2, 2]

@@ -8,11 +8,12 @@ import pytest
 import torch
 
 from autograder.explain.explaining import judge
-from autograder.judge.rules.ready_made import mentions
+from autograder.judge.rules.ready_made import READY_MADE, ReadyMadeFunctions
 from autograder.student.check import examine
 from autograder.testing.functions import Here
-from autograder.testing.student_errors import READY_MADE
+from cellcage.notebook_calls import Terms
 from cellcage.protocol.calls import Reply, answer_of
+from cellcage.protocol.messages import Watched
 from tests.helpers.in_process import ASSIGNMENTS, exercise_of, material
 from tests.helpers.slips import BY_NAME, names_of
 
@@ -62,7 +63,8 @@ def test_mention_without_a_call_is_found_in_the_source():
     source = "def softmax(x):\n    # F.softmax does the same\n    return stable(x) if x.size else F.softmax(x)"
 
     def named(cells, exercise, *listed):
-        return [one.name for one in mentions(cells, exercise, listed)]
+        terms = Terms(group=exercise, watch=Watched(tuple(listed)))
+        return [one.name for one in ReadyMadeFunctions.in_text(cells, terms)]
 
     assert named(["import numpy as np", source], "softmax", "scipy.special.softmax", "softmax") == ["softmax"]
     assert named([source.replace("F.softmax(x)", "0")], "softmax", "softmax") == []

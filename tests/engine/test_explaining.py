@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from autograder.course.loading import in_time
 from autograder.explain import explaining
 from autograder.explain.explaining import Explaining
 from tests.helpers.small_course import EXERCISE, command, graded, reports_of, small_course, submit
@@ -82,6 +83,20 @@ def test_failure_is_on_the_feedback_page_and_in_the_log(course, caplog):
     page = (course.root / "feedback" / "raises" / "a1_first" / "first.html").read_text()
     assert "The grader could not produce the diagnosis (TypeError" in page
     assert "raises, a1_first, row_centred: the grader could not produce the diagnosis (TypeError" in caplog.text
+
+
+def test_limit_of_a_step_ends_a_longer_one_within_it(monkeypatch):
+    monkeypatch.setattr(explaining, "EXERCISE_SECONDS", 0.1)
+    steps = Explaining(limited=True)
+    steps.begin()
+
+    def loops():
+        while True:
+            pass
+
+    assert steps.attempt("the diagnosis", lambda: in_time(30, loops, lambda: "late"), "nothing") == "nothing"
+    assert [one.name for one in steps.failed] == ["the diagnosis (it took too long)"]
+    assert in_time(0.1, loops, lambda: "late") == "late"
 
 
 def test_steps_end_at_the_time_limits_of_exercise_and_submission(monkeypatch):

@@ -79,8 +79,8 @@ class TestMean:
 class Cells(Here):
     """Names in this process, with cells that define them."""
 
-    def begin(self, questions, name="", ready_made=()):
-        calls = super().begin(questions, name, ready_made)
+    def begin(self, terms):
+        calls = super().begin(terms)
         calls.cells = ["def mean(x):\n    raise ValueError('no')"]
         return calls
 

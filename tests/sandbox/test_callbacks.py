@@ -13,7 +13,7 @@ from torch import nn
 
 from autograder.testing.callbacks import Questions, refusing_text_as_code
 from autograder.testing.functions import Functions, Here
-from cellcage.notebook_calls import read
+from cellcage.notebook_calls import Terms, read
 
 CODE = textwrap.dedent("""
     import numpy as np, torch
@@ -137,7 +137,7 @@ class Transport:
 
     def __init__(self, names):
         self.questions = Questions(vars(REFERENCE), ALL)
-        self.exercise = names.begin(self.questions, "an exercise")  # one without a name has less time
+        self.exercise = names.begin(Terms(self.questions, "an exercise"))  # one without a name has less time
 
     def __call__(self, call):
         return read(next(self.exercise.ask([(call, None)])))

@@ -8,7 +8,7 @@ import textwrap
 import numpy as np
 import pytest
 
-from autograder.testing.callbacks import Questions
+from autograder.testing.callbacks import without_reference
 from autograder.testing.functions import Functions
 from autograder.testing.student_errors import HeldTooMuch
 from cellcage.limits import Limits
@@ -57,7 +57,7 @@ CELL = "kept = np.ones(9_000_000); a_peak(12_000_000)"  # memory used by cells d
 def test_memory_of_a_call_cannot_be_hidden(sandbox):
     with (
         sandbox.open([CODE, CELL], PATIENT) as notebook,
-        contextlib.closing(notebook.begin(Questions({}), "a_call")) as exercise,
+        contextlib.closing(notebook.begin(without_reference("a_call"))) as exercise,
     ):
         student = Functions(lambda call: read(next(exercise.ask([(call, None)]))), lambda name: ())
         student.a_peak(12_000_000)  # an earlier peak of 96 MB does not hide a later one

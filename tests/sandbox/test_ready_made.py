@@ -12,9 +12,9 @@ import torch
 from autograder.authoring.sample_class import model_answers
 from autograder.course.assignments import Course
 from autograder.reports.rubric import notes
-from autograder.testing.callbacks import Questions
-from cellcage.notebook_calls import read
+from cellcage.notebook_calls import Terms, read
 from cellcage.protocol.calls import Call, Failure, Kind, Reply
+from cellcage.protocol.messages import Watched
 from tests.conftest import ROOT
 from tests.helpers.sandboxes import Marker
 
@@ -112,11 +112,11 @@ def test_operator_called_by_torchscript_is_noticed(sandbox):
     """
     call = Call("softmax", [torch.ones(2, 3)])
     with sandbox.open([textwrap.dedent(cell)]) as running:
-        exercise = running.begin(Questions({}), "softmax", ["softmax", "_softmax"])
+        exercise = running.begin(Terms(group="softmax", watch=Watched(("softmax", "_softmax"))))
         with contextlib.closing(exercise):
             first, second, third = map(read, exercise.ask([(call, None)] * 3, closely={1}))
     assert isinstance(first, Reply) and isinstance(third, Reply)
-    assert second == Failure(Kind.READY_MADE, "_softmax")
+    assert second == Failure(Kind.NOTICED, "_softmax")
 
 
 # ---------------------------------------------------------------- routes that students take

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from autograder.testing.call_text import as_written
-from autograder.testing.callbacks import Questions, parameter_names
+from autograder.testing.callbacks import Questions, parameter_names, without_reference
 from autograder.testing.functions import Functions, Here
 from autograder.testing.student_errors import HeldTooMuch, NotStarted, Raised
 from cellcage.notebook_calls import read
@@ -60,7 +60,7 @@ def student(request, sandbox):
     exec(CODE, names)
     with sandbox.open([CODE]) as running:
         where = running if request.param == "in the sandbox" else Here(names)
-        exercise = where.begin(Questions({}))
+        exercise = where.begin(without_reference())
         yield Functions(
             lambda call: read(next(exercise.ask([(call, None)]))), functools.partial(parameter_names, names)
         )

@@ -11,7 +11,7 @@ import contextlib
 import re
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from autograder.course.assignments import Exercise
@@ -23,11 +23,10 @@ from autograder.judge.judging import Judged
 from autograder.judge.notebook import JudgedNotebook, defines
 from autograder.judge.rules.rule import Attempt
 from autograder.report import ExerciseResult, Finding
-from autograder.testing.callbacks import Questions
 from autograder.testing.comparing import same_answer
 from autograder.testing.functions import AnsweredCall, answering, has_chance
 from autograder.testing.plan import PlannedCall
-from cellcage.notebook_calls import FirstCells, NotebookCalls, Unread, read
+from cellcage.notebook_calls import FirstCells, NotebookCalls, Terms, Unread, read
 from cellcage.protocol.calls import Call, Failure, NoAnswer, answer_of
 
 MOST_AT_ONCE = 10  # of the time for an exercise, this part is used before edits with a right answer are tested
@@ -55,8 +54,8 @@ class _Edited:
     notebook: JudgedNotebook
     first_cells: FirstCells
 
-    def begin(self, questions: Questions, name: str = "", ready_made: Sequence[str] = ()) -> NotebookCalls:
-        return self.notebook.begin(questions, name, ready_made, self.first_cells)
+    def begin(self, terms: Terms) -> NotebookCalls:
+        return self.notebook.begin(replace(terms, first_cells=self.first_cells))
 
 
 class Repairs:
@@ -71,7 +70,7 @@ class Repairs:
 
         A known mistake's name says more.
         """
-        if result.first("known mistake") or judged.best.full or judged.best.ready_made or not judged.best.started:
+        if result.first("known mistake") or judged.best.full or judged.best.not_counted or not judged.best.started:
             return None
         if judged.exercise.name in self._notebook.looping:  # most edits of it would have to be stopped, too
             return None
@@ -152,10 +151,9 @@ class _Search:
     def _answers(self, texts: Sequence[str]) -> list[Unread]:
         """What these texts answer to the cheapest failing call, up to the first that gives no answer."""
         assert self._probe is not None
-        array_functions, substituted = self._material.plan.array_functions, self._judged.best.substituted
-        questions = Questions(self._material.reference, substituted, array_functions)
+        terms = Terms(self._material.questions(self._judged.best.substituted), self._judged.exercise.name)
         answers, began = [], self.spent
-        with contextlib.closing(self._edited(*texts).begin(questions, self._judged.exercise.name)) as calls:
+        with contextlib.closing(self._edited(*texts).begin(terms)) as calls:
             for answer in calls.ask([(self._probe.call, None)] * len(texts)):
                 answers.append(answer)
                 self._lost += isinstance(answer, NoAnswer)

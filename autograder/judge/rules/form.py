@@ -29,14 +29,14 @@ from msgspec import structs
 from autograder.judge.rules.rule import Attempt, Rerun, Rule, Setting, TestRun
 from autograder.testing.expect import Mismatch
 from autograder.testing.functions import AnsweredCall, Answering
-from autograder.testing.student_errors import Missing, NotStarted, ReadyMade, Stopped
+from autograder.testing.student_errors import Missing, NotCounted, NotStarted, Stopped
 from autograder.testing.suite import Outcome
 from cellcage.protocol.calls import Answer, Call, Failure, Gives, Reply
 from cellcage.values.value import is_tensor, parts_of
 
 Places = list[int | None]  # for each expected array, the index of the returned one
 PYTORCH_ON_VIEWS = "view size is not compatible"
-NOTHING_TO_JUDGE = (NotStarted, Missing, Stopped, ReadyMade)
+NOTHING_TO_JUDGE = (NotStarted, Missing, Stopped, NotCounted)
 
 
 @dataclass(frozen=True)

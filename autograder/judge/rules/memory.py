@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from autograder.judge.rules.rule import Asking, Rule
-from cellcage.notebook_calls import is_measured
 
 
 class Memory(Rule):
@@ -13,6 +12,6 @@ class Memory(Rule):
 
     def before_calls(self, asking: Asking) -> Asking:
         """Measured calls come after all others, one at a time."""
-        measured = [one for one in asking.together if is_measured(one.call)]
-        others = [one for one in asking.together if not is_measured(one.call)]
+        measured = [one for one in asking.together if one.call.is_alone]
+        others = [one for one in asking.together if not one.call.is_alone]
         return replace(asking, together=others, alone=[*asking.alone, *measured])

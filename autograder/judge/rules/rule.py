@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from autograder.report import Finding
 from autograder.testing.call_text import ParameterNames
 from autograder.testing.comparing import same_answer
 from autograder.testing.functions import AnsweredCall, Answering, CallsHere, has_chance
 from autograder.testing.plan import CallPlace, Plan, PlannedCall
-from autograder.testing.student_errors import NotStarted, StudentError
+from autograder.testing.student_errors import NotCounted, NotStarted
 from autograder.testing.suite import Outcome, Test
-from cellcage.notebook_calls import NotebookCalls, Unread, read
+from cellcage.notebook_calls import NotebookCalls, Terms, Unread, read
 from cellcage.protocol import frames
 from cellcage.protocol.calls import Answer, Call, Failure, Kind, NoAnswer, Reply, Why
 
@@ -28,7 +29,6 @@ class Setting:
     marks: pytest's, of each test
     calls: makes calls of the exercise
     right: the reference's answers
-    ready_made: functions that the exercise must not call
     """
 
     exercise: str
@@ -38,7 +38,6 @@ class Setting:
     calls: ExerciseCalls
     right: Answering
     parameter_names: ParameterNames
-    ready_made: Sequence[str] = ()
 
 
 def equals(test: Test, one: PlannedCall, got: Unread | None) -> bool:
@@ -108,7 +107,7 @@ class Attempt:
 
     planned: answers to the calls that the tests were known to make
     asked: names that the student's code asked the reference for
-    ready_made: set if the code called a function that it must not call; then it earns nothing
+    not_counted: set if the code did what makes all its answers count for nothing
     non_deterministic: the same call was answered in two ways
     substituted: names for which the reference answered
     """
@@ -116,20 +115,20 @@ class Attempt:
     runs: Sequence[TestRun]
     planned: PlannedAnswers
     asked: frozenset[str] = frozenset()
-    ready_made: StudentError | None = None
+    not_counted: NotCounted | None = None
     non_deterministic: bool = False
     substituted: tuple[str, ...] = ()
 
     @property
     def outcomes(self) -> list[Outcome]:
-        """The outcome of each test. A call of a ready-made function costs the whole exercise.
+        """The outcome of each test. What does not count costs the whole exercise.
 
         What the other tests saw was not the student's work, either.
         """
         outcomes = [run.outcome for run in self.runs]
-        if self.ready_made is None:
+        if self.not_counted is None:
             return outcomes
-        return [replace(one, error=self.ready_made, call=one.test.exercise, kept=0.0) for one in outcomes]
+        return [replace(one, error=self.not_counted, call=one.test.exercise, kept=0.0) for one in outcomes]
 
     @property
     def calls(self) -> list[AnsweredCall | PlannedCall]:
@@ -183,6 +182,11 @@ class Rule:
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
 
+    @staticmethod
+    def in_text(cells: Sequence[str], terms: Terms) -> Sequence[Finding]:
+        """What a person should look at in a notebook's cells, for an exercise that earned something. Costs nothing."""
+        return ()
+
     def before_calls(self, asking: Asking) -> Asking:
         """How planned calls are made."""
         return asking
@@ -204,7 +208,7 @@ def ask_one(calls: ExerciseCalls, call: Call, closely: bool = False) -> Unread:
 def ask_closely(calls: ExerciseCalls, call: Call) -> Unread:
     """The answer to one call that is watched closely, which can break honest code. If it fails, it is made again."""
     got = ask_one(calls, call, closely=True)
-    return ask_one(calls, call) if is_failure(got) and not is_ready_made(got) else got
+    return ask_one(calls, call) if is_failure(got) and not is_noticed(got) else got
 
 
 def ask_together(calls: ExerciseCalls, asked: Sequence[Call], closely: Collection[int] = ()) -> Iterator[Unread]:
@@ -223,10 +227,10 @@ def is_failure(got: Unread | Answer) -> bool:
     return got.startswith(FAILURE) if isinstance(got, bytes) else isinstance(got, Failure | NoAnswer)
 
 
-def is_ready_made(got: Unread | Answer) -> bool:
-    """True if a listed function was called."""
+def is_noticed(got: Unread | Answer) -> bool:
+    """True if the watch has noticed something during the call."""
     answer = read(got) if is_failure(got) else None
-    return isinstance(answer, Failure) and answer.kind is Kind.READY_MADE
+    return isinstance(answer, Failure) and answer.kind is Kind.NOTICED
 
 
 def is_too_slow(got: Unread | Answer) -> bool:

@@ -17,14 +17,7 @@ from cellcage.cell_result import CellResult
 from cellcage.clock import CpuClock, TimeLimit
 from cellcage.errors import MachineError
 from cellcage.limits import Limits
-from cellcage.notebook_calls import (
-    ATTEMPTS,
-    AnswersQuestions,
-    FirstCells,
-    NoQuestions,
-    NotebookCalls,
-    read,
-)
+from cellcage.notebook_calls import ATTEMPTS, NotebookCalls, Terms, read
 from cellcage.process import Process
 from cellcage.protocol import frames, messages
 from cellcage.protocol.calls import Call, Failure, NoAnswer, Reply, answer_of
@@ -174,35 +167,20 @@ class Notebook:
         Arguments and values are plain Python values, NumPy arrays, and other registered types (`cellcage.values`).
         Raises `CallFailed` if the function raises, loops, or ends its process, and `MachineError`.
         """
-        with contextlib.closing(self.begin(group=name)) as calls:
+        with contextlib.closing(self.begin(Terms(group=name))) as calls:
             answer = read(next(calls.ask([(Call(name, args, kwargs), None)])))
         if isinstance(answer, Reply):
             return answer.value
         raise CallFailed(answer)
 
-    def begin(
-        self,
-        questions: AnswersQuestions | None = None,
-        group: str = "",
-        ready_made: Sequence[str] = (),
-        first_cells: FirstCells | None = None,
-    ) -> NotebookCalls:
-        """Begin calls in a call process: a fork of the notebook process, which has the present state.
+    def begin(self, terms: Terms) -> NotebookCalls:
+        """Begin calls in a call process: a fork of the notebook process, which has the present state."""
+        return NotebookCalls(self, terms)
 
-        questions: what the code may ask meanwhile; by default nothing
-        group: what the calls belong to. If one of a group was stopped for its time, the others get less. Calls of no
-            group get as little
-        ready_made: functions that the code must not call, see `ready_made.Watch`
-        first_cells: cells that run there before the calls
-        """
-        return NotebookCalls(self, questions or NoQuestions(), group, ready_made, first_cells)
-
-    def fork(
-        self, questions: AnswersQuestions, ready_made: Sequence[str], first_cells: FirstCells | None = None
-    ) -> socket.socket | None:
+    def fork(self, message: messages.BeginCalls) -> socket.socket | None:
         """The socket of a new call process; None if cells end the notebook process first. Raises `MachineError`."""
-        self._got_answers = self._got_answers or bool(questions.substituted)
-        return self._ask_twice(lambda: self._fork(questions, ready_made, first_cells))
+        self._got_answers = self._got_answers or message.may_ask
+        return self._ask_twice(lambda: self._fork(message))
 
     def _ask_twice(self, ask: Callable[[], Result]) -> Result | None:
         """The notebook process's answer; None if it is lost, runs the cells once more, and is lost again.
@@ -238,7 +216,7 @@ class Notebook:
             return Ending()
         until = time.monotonic() + END_SECONDS + FORK_SECONDS
         try:
-            ending = self._ask(messages.HowEnded(), until, messages.Ended).ending
+            ending = self._ask(messages.HowEnded(), until, Ending)
         except frames.Deadline:
             return Ending(running=True)  # it does not listen, as in a loop
         except (frames.Closed, frames.WireError):
@@ -247,13 +225,8 @@ class Notebook:
             return ending
         return msgspec.structs.replace(ending, out_of_memory=self.process.ended(ends=False).out_of_memory)
 
-    def _fork(
-        self, questions: AnswersQuestions, ready_made: Sequence[str], first_cells: FirstCells | None
-    ) -> socket.socket:
+    def _fork(self, message: messages.BeginCalls) -> socket.socket:
         outer, inner = frames.pair()
-        message = messages.BeginCalls(tuple(questions.substituted), tuple(ready_made))
-        if first_cells:
-            message = msgspec.structs.replace(message, cells=first_cells.cells, memory=first_cells.memory)
         until = time.monotonic() + FORK_SECONDS
         try:
             with inner:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from msgspec import structs
 
 from cellcage.clock import TimeLimit
 from cellcage.errors import MachineError
@@ -17,7 +19,6 @@ from cellcage.protocol.calls import (
     Failure,
     Kind,
     NoAnswer,
-    Proxy,
     Reply,
     Why,
     answer_bytes,
@@ -25,15 +26,12 @@ from cellcage.protocol.calls import (
     call_of,
 )  # fmt: skip
 from cellcage.protocol.ending import ENDLESS
-from cellcage.protocol.messages import Calls, Question
+from cellcage.protocol.messages import BeginCalls, Calls, Proxy, Question, Watched
 
 if TYPE_CHECKING:
     from cellcage.notebook import Notebook
 
 ATTEMPTS = 2  # repeat a call once if it was lost and the notebook's code is not the cause
-# Bytes from which on the kernel counts a call's memory, too. Below this its count says little: it includes pages of the
-# libraries' own code, which count as soon as they are used.
-MEASURED = 16 * 2**20
 ON_ITS_WAY = 5.0  # seconds for the rest of a message that has begun; 32 MiB take milliseconds of CPU time
 MAX_STOPPED = 2  # stopped calls of a group, after which each one gets very little time
 USED_UP = "the whole notebook had used up its time before this call"
@@ -43,43 +41,27 @@ QUESTION = frames.body({"question": None})[:-1]
 Unread = bytes | Failure | NoAnswer  # an answer before it is decoded, see `read`
 
 
-class AnswersQuestions(Protocol):
-    """The questions untrusted code may ask during a call. It gets proxies in place of functions among the arguments.
+class NoQuestions:
+    """The questions that untrusted code may ask during a call: none. A subclass may answer some.
+
+    Then untrusted code gets proxies in place of functions among the arguments.
 
     substituted: names of the notebook that this side answers for
+    asked: the names about which a question got an answer
     """
 
-    substituted: tuple[Proxy, ...]
-
-    @property
-    def asked(self) -> Collection[str]:
-        """The names about which a question got an answer."""
+    substituted: tuple[Proxy, ...] = ()
+    asked: Collection[str] = ()
 
     def prepare(self, call: Call) -> Call:
         """Begin a call; returns it with handles in place of functions."""
+        return call
 
     def begin(self, call: Call) -> None:
         """Begin a call that passes no functions."""
 
     def answer(self, question: Call) -> Reply | Failure:
         """The answer to a question. If it raises, the question is refused."""
-
-
-class NoQuestions:
-    """No function crosses the boundary, and no question gets an answer."""
-
-    substituted: tuple[Proxy, ...] = ()
-    asked: Collection[str] = ()
-
-    def prepare(self, call: Call) -> Call:
-        """The call as it is."""
-        return call
-
-    def begin(self, call: Call) -> None:
-        """Nothing to do."""
-
-    def answer(self, question: Call) -> Reply | Failure:
-        """A refusal."""
         return Failure(Kind.REFUSED, "there is nothing to ask here", "RuntimeError")
 
 
@@ -97,26 +79,43 @@ class FirstCells:
     memory: int
 
 
+@dataclass(frozen=True)
+class Terms:
+    """On which terms calls are made.
+
+    questions: what the code may ask meanwhile; by default nothing
+    group: what the calls belong to. If one of a group was stopped for its time, the others get less. Calls of no group
+        get as little
+    watch: what is noticed during the calls
+    first_cells: cells that run in the call process before the calls
+    """
+
+    questions: NoQuestions = field(default_factory=NoQuestions)
+    group: str = ""
+    watch: Watched = field(default_factory=Watched)
+    first_cells: FirstCells | None = None
+
+    def message(self, left: int = 0) -> BeginCalls:
+        """How a call process begins. left: after a loss, only the last of the calls, and their cells"""
+        message = BeginCalls(self.questions.substituted, self.watch)
+        if first := self.first_cells:
+            return structs.replace(message, cells=first.cells[-left:], memory=first.memory)
+        return message
+
+
 class NotebookCalls:
     """Calls in one call process, as long as that lives. See `Notebook.begin`."""
 
-    def __init__(
-        self,
-        notebook: Notebook,
-        questions: AnswersQuestions,
-        group: str = "",
-        ready_made: Sequence[str] = (),
-        first_cells: FirstCells | None = None,
-    ) -> None:
-        self.questions, self._first_cells = questions, first_cells
+    def __init__(self, notebook: Notebook, terms: Terms) -> None:
+        self.terms, self.questions, self._first_cells = terms, terms.questions, terms.first_cells
         self.cells: Sequence[str] | None = notebook.cells
-        self._notebook, self._group, self._ready_made = notebook, group, tuple(ready_made)
+        self._notebook, self._group = notebook, terms.group
         self._sock: socket.socket | None = None
         # Calls that were stopped for their time.
-        self._stopped = 1 if not group or group in notebook.looping else 0
+        self._stopped = 1 if not terms.group or terms.group in notebook.looping else 0
         limits = notebook.limits
         self._most = limits.call_seconds + limits.import_seconds
-        self._allowance = frames.Allowance(limits.reply, limits.reply) if first_cells else notebook.allowance
+        self._allowance = frames.Allowance(limits.reply, limits.reply) if terms.first_cells else notebook.allowance
         self._began = 0.0  # when the present call began, by `time.monotonic`
         self._waits = False  # a call was stopped by the clock twice: the code waits for something by itself
 
@@ -130,7 +129,7 @@ class NotebookCalls:
         """An undecoded answer to each of `calls`, in order (see `read`). It ends with the first `NoAnswer`.
 
         Each call comes with its bytes, or None if they are to be made here. `closely` has the numbers of those that are
-        watched closely, see `ready_made.Watch`. A call that was stopped by the clock, and had not used up its CPU time,
+        watched closely. A call that was stopped by the clock, and had not used up its CPU time,
         is made once more by itself: the machine may have been busy. Raises `MachineError` if the process is lost twice
         and the notebook's own code did not end it.
         """
@@ -180,13 +179,13 @@ class NotebookCalls:
         packed = [body or call.as_bytes for call, (_, body, _) in zip(prepared, calls, strict=True)]
         closely, is_watched = tuple(number for number, (_, _, close) in enumerate(calls) if close), False
         try:
-            self._sock = self._sock or self._forked(len(calls))
+            self._sock = self._sock or self._notebook.fork(self.terms.message(len(calls)))
             if self._sock is None:
                 yield self._lost(Why.GONE, GONE_IN_CALL)
                 return
-            measured = len(calls) == 1 and is_measured(calls[0][0])
+            measured = len(calls) == 1 and calls[0][0].is_alone
             if measured:
-                notebook.process.grown(begins=True)
+                notebook.process.used(measures=True)
             seconds, self._began = self._patience(), time.monotonic()
             limit = self._limit(seconds)
             frames.send(self._sock, Calls(len(packed), closely=closely), limit.ends_at, packed)
@@ -214,11 +213,6 @@ class NotebookCalls:
             yield self._lost(Why.TOO_SLOW, f"no answer after {seconds:g} second{'s' * (seconds != 1)} of computing")
         except frames.WireError as error:
             yield self._lost(Why.UNREADABLE, str(error)[:200])
-
-    def _forked(self, left: int) -> socket.socket | None:
-        """A new call process; None if its code ends it. left: after a loss, only the last of the calls"""
-        first_cells = self._first_cells and replace(self._first_cells, cells=self._first_cells.cells[-left:])
-        return self._notebook.fork(self.questions, self._ready_made, first_cells)
 
     def _has_computed_too_long(self, stop: frames.Deadline | frames.Closed) -> bool:
         """Whether its time was used up, or the call process ended itself, see `Limits.call_seconds`."""
@@ -271,17 +265,12 @@ class NotebookCalls:
 
     def _too_much_memory(self, call: Call) -> Failure | None:
         """The failure of a call that held more memory than it may, as the kernel counts it."""
-        grown = self._notebook.process.grown(begins=False)
-        return Failure(Kind.MEMORY, str(grown)) if grown > (call.memory or 0) else None
+        memory = self._notebook.process.used(measures=False).memory
+        return Failure(Kind.MEMORY, str(memory)) if memory > (call.memory or 0) else None
 
     def _lost(self, why: Why, text: str) -> NoAnswer:
         self.close()
         return NoAnswer(why, text)
-
-
-def is_measured(call: Call) -> bool:
-    """True if the kernel also counts the call's memory. Such calls run one at a time."""
-    return call.memory is not None and call.memory >= MEASURED
 
 
 def read(got: Unread | Answer) -> Answer:

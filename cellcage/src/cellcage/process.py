@@ -12,11 +12,11 @@ from typing import TypeVar
 from cellcage.errors import MachineError
 from cellcage.protocol import frames
 from cellcage.protocol.ending import Ending
-from cellcage.protocol.messages import MAX_STATUS, CpuTime, Ended, Grown, HowEnded, Measure, Used
+from cellcage.protocol.messages import MAX_STATUS, HowEnded, HowMuch, Used
 
 ANSWER_SECONDS = 90.0  # the fork server may be loading a lot for another child, on a busy machine
 LOST = (frames.Closed, frames.Deadline, frames.WireError, MachineError)  # then a fork server says no more
-Status = TypeVar("Status", Ended, Grown, Used)
+Status = TypeVar("Status", Ending, Used)
 
 
 class Process(AbstractContextManager["Process"]):
@@ -57,22 +57,13 @@ class Process(AbstractContextManager["Process"]):
 
         ends: whether it is about to end, so that the fork server waits a moment for that
         """
-        answer = self._ask(HowEnded(ends), Ended)
-        return answer.ending if answer else Ending()
+        return self._ask(HowEnded(ends), Ending) or Ending()
 
-    def grown(self, begins: bool) -> int:
-        """How many bytes its processes have grown by, at most, since this was last called with `begins`.
+    def used(self, measures: bool | None = None) -> Used:
+        """What its processes have used. measures: see `HowMuch`"""
+        return self._ask(HowMuch(measures), Used) or Used(-1.0)
 
-        0 if that is not known.
-        """
-        answer = self._ask(Measure(begins), Grown)
-        return answer.bytes if answer else 0
-
-    def used(self) -> Used:
-        """The CPU time that its processes have used."""
-        return self._ask(CpuTime(), Used) or Used(-1.0)
-
-    def _ask(self, question: HowEnded | Measure | CpuTime, form: type[Status]) -> Status | None:
+    def _ask(self, question: HowEnded | HowMuch, form: type[Status]) -> Status | None:
         """None if there is no answer. Then it is ended, since the next question could get a late answer to this one."""
         until = time.monotonic() + ANSWER_SECONDS
         try:

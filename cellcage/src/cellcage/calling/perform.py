@@ -12,11 +12,11 @@ import math
 import traceback
 from collections import deque
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from typing import Any
 
 from cellcage.calling import around_call
-from cellcage.calling.bounded_output import Bounded
+from cellcage.calling.around_call import Bounded
 from cellcage.calling.proxy import from_handle, proxy
 from cellcage.calling.ready_made import Watch
 from cellcage.files import FOLDER
@@ -32,9 +32,9 @@ from cellcage.protocol.calls import (
     Instance,
     Kind,
     Line,
-    Proxy,
     Reply,
 )
+from cellcage.protocol.messages import BeginCalls
 from cellcage.values.codec import Handle, as_data, encode
 from cellcage.values.value import is_float_tensor, read_out
 from cellcage.values.value_type import native
@@ -54,58 +54,73 @@ class NoParameter(AttributeError):
     """The caller sets a parameter that the module does not have."""
 
 
-def perform(
-    names: MutableMapping[str, Any],
-    call: Call,
-    ask: Ask | None = None,
-    substituted: Sequence[Proxy] = (),
-    watch: Watch | None = None,
-    closely: bool = False,
-) -> Reply | Failure:
-    """Perform `call` with `names`. Never raises for what untrusted code does.
+def perform(names: MutableMapping[str, Any], call: Call) -> Reply | Failure:
+    """Perform `call` with `names`. Never raises for what untrusted code does."""
+    return Performer(names).perform(call)
 
-    ask: sends questions of untrusted code to the other side; substituted: the names that the other side answers for
-    watch: is on, and notices functions that must not be called; if one is called, the answer is a failure
-    closely: whether it watches PyTorch's operators, too
+
+class Performer:
+    """Performs the calls of one call process, as it was begun. While it is entered, the watch is on.
+
+    ask: sends questions of untrusted code to the other side; without it, none can be asked
     """
 
-    def given(value: Any) -> Any:
+    def __init__(
+        self, names: MutableMapping[str, Any], ask: Ask | None = None, begun_by: BeginCalls | None = None
+    ) -> None:
+        begun_by = begun_by or BeginCalls()
+        self._names, self._ask, self._substituted = names, ask, begun_by.substituted
+        self._watch = Watch(begun_by.watch.functions, names)
+
+    def __enter__(self) -> Performer:
+        self._on = self._watch.on()
+        self._on.__enter__()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._on.__exit__(None, None, None)
+
+    def perform(self, call: Call, closely: bool = False) -> Reply | Failure:
+        """Perform a call. If the watch notices something, the answer is a failure.
+
+        closely: whether PyTorch's operators are watched, too
+        """
+        try:
+            with self._substituting(call):
+                answer = _performed(self._names, call.with_given(self._given), self._watch.calls(closely))
+        except around_call.TooMuchHeld as error:
+            answer = Failure(Kind.MEMORY, str(error))
+        except BaseException as error:
+            answer = describe(error, self._names)
+        if found := self._watch.found:
+            answer = Failure(Kind.NOTICED, found[0])
+            found.clear()
+        return answer
+
+    def _given(self, value: Any) -> Any:
+        ask = self._ask
         return from_handle(value, ask) if ask is not None and isinstance(value, Handle) else native(value)
 
-    try:
-        with _substituted(names, call, substituted, ask):
-            answer = _performed(names, call.with_given(given), watch.calls(closely) if watch else nullcontext())
-    except around_call.TooMuchHeld as error:
-        answer = Failure(Kind.MEMORY, str(error))
-    except BaseException as error:
-        answer = describe(error, names)
-    if watch and watch.found:
-        answer = Failure(Kind.READY_MADE, watch.found[0])
-        watch.found.clear()
-    return answer
-
-
-@contextlib.contextmanager
-def _substituted(
-    names: MutableMapping[str, Any], call: Call, substituted: Sequence[Proxy], ask: Ask | None
-) -> Iterator[None]:
-    """Within the block, some names are proxies of the trusted side's."""
-    if ask is None:
-        yield
-        return
-    in_torch = call.instance is not None or any(map(is_float_tensor, [*call.args, *call.kwargs.values()]))
-    hidden = {other.name: names.get(other.name, ABSENT) for other in substituted}
-    try:
-        for other in substituted:
-            own = hidden[other.name]
-            names[other.name] = proxy(other, None if own is ABSENT else own, ask, in_torch)
-        yield
-    finally:
-        for name, own in hidden.items():
-            if own is ABSENT:
-                names.pop(name, None)
-            else:
-                names[name] = own
+    @contextlib.contextmanager
+    def _substituting(self, call: Call) -> Iterator[None]:
+        """Within the block, some names are proxies of the trusted side's."""
+        names, ask = self._names, self._ask
+        if ask is None:
+            yield
+            return
+        in_torch = call.instance is not None or any(map(is_float_tensor, [*call.args, *call.kwargs.values()]))
+        hidden = {other.name: names.get(other.name, ABSENT) for other in self._substituted}
+        try:
+            for other in self._substituted:
+                own = hidden[other.name]
+                names[other.name] = proxy(other, None if own is ABSENT else own, ask, in_torch)
+            yield
+        finally:
+            for name, own in hidden.items():
+                if own is ABSENT:
+                    names.pop(name, None)
+                else:
+                    names[name] = own
 
 
 def _performed(names: Mapping[str, Any], call: Call, watched: AbstractContextManager[None]) -> Reply | Failure:

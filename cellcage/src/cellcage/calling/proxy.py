@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
-from cellcage.protocol.calls import Ask, Call, Instance, Kind, Proxy, Reply
+from cellcage.protocol.calls import Ask, Call, Instance, Kind, Reply
+from cellcage.protocol.messages import Proxy
 from cellcage.values.codec import WRITERS, Handle, encode
 from cellcage.values.value import is_float_tensor, is_tensor
 from cellcage.values.value_type import native, type_of

@@ -27,7 +27,7 @@ from msgspec import structs
 from cellcage.backends.base import Backend, Forked, Trusted, Untrusted
 from cellcage.child import Children
 from cellcage.errors import MachineError
-from cellcage.inside.processes import MemoryWatch, killed_for_memory, used
+from cellcage.inside.processes import Usage, killed_for_memory
 from cellcage.limits import Limits
 from cellcage.linux import system_calls
 from cellcage.protocol import frames, messages
@@ -57,24 +57,13 @@ class _Child(Forked):
     _: KW_ONLY
     status: socket.socket
     killed: int
-    memory: MemoryWatch | None = None  # during one call
-    delayed: dict[int, float] = field(default_factory=dict)  # see `used`
+    usage: Usage = field(default_factory=Usage)
 
     def ended(self, ends: bool) -> Ending:
         """How it ended. Processes that it has started may still run."""
         if self.over_limit:
             return Ending(limit=self.over_limit)
         return ending_of(self.pid, END_SECONDS if ends else 0) if self.pid else Ending()
-
-    def grown(self, begins: bool) -> int:
-        """By how many bytes its processes have grown; 0 if that is unknown."""
-        memory, self.memory = self.memory, None
-        with contextlib.suppress(OSError):
-            if begins and self.pid:
-                self.memory = MemoryWatch(self.pid)
-            elif memory:
-                return memory.grown()
-        return 0
 
 
 class _ForkServer:
@@ -91,7 +80,7 @@ class _ForkServer:
             frames.send(self._control, messages.Ready())
             with contextlib.suppress(frames.Closed):
                 while True:
-                    looks = [child.memory.look for child in self._children if child.memory]
+                    looks = [look for child in self._children for look in child.usage.looks]
                     self._sandbox.watch(self._sockets(), self._children, looks)
                     for child in list(self._children):  # first of all: an ended child makes room for the next
                         self._attend(child)
@@ -127,14 +116,11 @@ class _ForkServer:
             self._sandbox.end(child)
             child.status.close()
 
-    def _answer(self, child: _Child, question: messages.AboutChild) -> messages.Ended | messages.Grown | messages.Used:
+    def _answer(self, child: _Child, question: messages.AboutChild) -> Ending | messages.Used:
         if isinstance(question, messages.HowEnded):
-            ending = child.ended(question.ends)
             killed = killed_for_memory(self._counting) > child.killed
-            return messages.Ended(structs.replace(ending, out_of_memory=killed))
-        if isinstance(question, messages.Measure):
-            return messages.Grown(child.grown(question.begins))
-        return used(child.pid, child.delayed)
+            return structs.replace(child.ended(question.ends), out_of_memory=killed)
+        return child.usage.until_now(child.pid, question.measures)
 
     def _open(self, message: messages.Open, descriptor: int) -> int:
         """Fork a child. Returns 0 if that fails; the reason is then sent on its descriptor."""

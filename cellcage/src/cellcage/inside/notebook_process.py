@@ -29,17 +29,17 @@ import msgspec
 import numpy as np
 
 from cellcage.backends.base import Trusted, Untrusted
-from cellcage.calling.bounded_output import Bounded
+from cellcage.calling.around_call import Bounded
 from cellcage.calling.lookups import MAX_USES, looked_up, names_used
-from cellcage.calling.own_calls import OwnCalls
-from cellcage.calling.perform import describe, perform
-from cellcage.calling.ready_made import Watch
+from cellcage.calling.perform import Performer, describe
+from cellcage.calling.ready_made import watched_test
 from cellcage.child import silence
 from cellcage.errors import MachineError
 from cellcage.inside.processes import counts_delays, seconds_delayed
-from cellcage.inside.rich_output import Shown, collected
 from cellcage.inside.shell import (
     TEST_CELL,
+    Shown,
+    collected,
     import_from_folder,
     line_of,
     parsed_test,
@@ -77,9 +77,9 @@ class Notebooks:
         by_tag()
         # What reads calls and writes answers is built at its first use: do that here, once for all forks.
         first = call_of(Call("first", [np.zeros(1)]).as_bytes)
-        watch = Watch(["first"], {})
-        with watch.on():
-            answer_bytes(perform({"first": np.copy}, first, watch=watch, closely=True))
+        begun_by = messages.BeginCalls(watch=messages.Watched(("first",)))
+        with Performer({"first": np.copy}, begun_by=begun_by) as performer:
+            answer_bytes(performer.perform(first, closely=True))
 
     def prepare(self, needed: object) -> None:
         """A notebook process needs nothing more."""
@@ -120,7 +120,7 @@ class _State:
             case messages.LookUses():
                 # From what a function's code looks up, the client knows which other names matter there.
                 found = names_used(self.shell.user_ns, message.name, message.known)
-                frames.send(self.sock, messages.Uses([*sorted(found)[:MAX_USES]]))
+                frames.send(self.sock, messages.Names(tuple(sorted(found)[:MAX_USES])))
             case messages.RunCell():
                 frames.send(self.sock, self._run_cell(message))
             case messages.BeginCalls():
@@ -129,24 +129,21 @@ class _State:
                 self._begin_calls(descriptors[0], message)
             case messages.HowEnded():
                 ending = ending_of(self.call_process.pid) if self.call_process.pid else Ending()
-                frames.send(self.sock, messages.Ended(ending))
+                frames.send(self.sock, ending)
 
     def _run_cell(self, cell: messages.RunCell) -> messages.CellOutput:
         """Run one cell as a notebook would. An endless loop in Python is interrupted."""
         self.printed.clear()
         error: BaseException | None = None
-        shown, warned, rich, ready_made = "", False, Shown(), list[str]()
+        shown, warned, rich, noticed = "", False, Shown(), list[str]()
         signal.signal(signal.SIGPROF, _interrupt)
         signal.setitimer(signal.ITIMER_PROF, cell.seconds)
         signal.signal(signal.SIGALRM, _IdleAlarm(cell))
         signal.setitimer(signal.ITIMER_REAL, cell.seconds, LOOK_SECONDS)
         try:
             if cell.nonce:
-                tree, names = parsed_test(self.shell, cell.source), self.shell.user_ns
-                own = OwnCalls(TEST_CELL, tree, cell.answers, names, cell.ready_made)
-                watch = Watch(cell.ready_made, names, own)
-                ready_made = watch.found
-                with watch.on(), watch.calls(cell.closely):
+                tree = parsed_test(self.shell, cell.source)
+                with watched_test(cell.watch, self.shell.user_ns, TEST_CELL, tree) as noticed:
                     shown, warned = run_test(self.shell, cell.source, tree)
             elif cell.shows:
                 with collected(self.shell) as output:
@@ -167,7 +164,7 @@ class _State:
                 shown=shown,
                 line=line_of(error),
                 warned=warned,
-                ready_made=ready_made[0] if ready_made else "",
+                noticed=noticed[0] if noticed else "",
             )
         return messages.CellOutput(printed=self.printed.getvalue(), failure=failure, rich=tuple(rich))
 
@@ -256,13 +253,13 @@ class _CallProcess:
         frames.send(self.sock, messages.Begun())
         if self.begun_by.memory:
             system_calls.lower_memory(int(self.limits.memory) - self.begun_by.memory)
-        watch = Watch(self.begun_by.ready_made, self.shell.user_ns)
-        with watch.on(), contextlib.suppress(frames.Closed):
+        ask = functools.partial(_ask, self.sock)
+        with Performer(self.shell.user_ns, ask, self.begun_by) as performer, contextlib.suppress(frames.Closed):
             self._cells, self._names = iter(self.begun_by.cells), dict(self.shell.user_ns)
             while True:
                 request = frames.receive(self.sock, form=messages.Calls)
                 calls = [frames.receive_body(self.sock) for _ in range(request.calls)]
-                self._answer(calls, watch, request.closely)
+                self._answer(calls, performer, request.closely)
                 if request.printed:
                     frames.send(self.sock, messages.CellOutput(self.printed.getvalue()))
 
@@ -280,9 +277,8 @@ class _CallProcess:
             return describe(error, self.shell.user_ns)
         return None
 
-    def _answer(self, calls: Sequence[bytes], watch: Watch, closely: Sequence[int]) -> None:
+    def _answer(self, calls: Sequence[bytes], performer: Performer, closely: Sequence[int]) -> None:
         """Answer calls in order, each as soon as it is done, so that the other side knows which one is too slow."""
-        ask = functools.partial(_ask, self.sock)
         signal.signal(signal.SIGPROF, _end_unless_importing)
         for number, body in enumerate(calls):
             call = call_of(body)
@@ -291,9 +287,7 @@ class _CallProcess:
             if (cell := next(self._cells, None)) is not None:
                 self._failure = self._run(cell)
             signal.setitimer(signal.ITIMER_PROF, self.limits.call_seconds, AGAIN_SECONDS)
-            answer = self._failure or perform(
-                self.shell.user_ns, call, ask, self.begun_by.substituted, watch, number in closely
-            )
+            answer = self._failure or performer.perform(call, number in closely)
             signal.setitimer(signal.ITIMER_PROF, 0)
             frames.send_all(self.sock, frames.framed(sendable(answer)))
 

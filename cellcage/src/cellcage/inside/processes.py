@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from cellcage.protocol.messages import Used
@@ -110,18 +110,40 @@ def _reset_peak(number: int) -> bool:
     return True
 
 
-def used(pid: int, delayed: dict[int, float]) -> Used:
-    """The CPU time that a child of this process and its descendants have used until now.
+class Usage:
+    """What a child of this process and its descendants have used.
 
-    delayed: how long each process waited for a processor; the kernel forgets that when it ends. The CPU time of a
-    process that has ended counts as long as its parent exists, unless the parent has told the kernel to forget it.
+    looks: to be called every few milliseconds while their memory is measured
     """
-    with contextlib.suppress(OSError):
-        known = processes()
-        numbers = list(below(number_in_proc(pid, known), known))
-        delayed |= {number: seconds_delayed(number) for number in numbers}
-        return Used(sum(map(_cpu_ticks, numbers)) / TICKS, sum(delayed.values()) if counts_delays() else None)
-    return Used(-1.0)
+
+    def __init__(self) -> None:
+        self.looks: list[Callable[[], None]] = []
+        self._memory: MemoryWatch | None = None
+        self._delayed: dict[int, float] = {}  # how long each waited for a processor; the kernel forgets it at the end
+
+    def until_now(self, pid: int, measures: bool | None) -> Used:
+        """The CPU time of a process that has ended counts as long as its parent exists, unless the parent has told the
+        kernel to forget it. pid: of the child, 0 if it was not forked; measures: see `HowMuch`
+        """
+        memory = 0 if measures is None else self._grown(pid, measures)
+        with contextlib.suppress(OSError):
+            known = processes()
+            numbers = list(below(number_in_proc(pid, known), known))
+            self._delayed |= {number: seconds_delayed(number) for number in numbers}
+            delayed = sum(self._delayed.values()) if counts_delays() else None
+            return Used(sum(map(_cpu_ticks, numbers)) / TICKS, delayed, memory)
+        return Used(-1.0, memory=memory)
+
+    def _grown(self, pid: int, begins: bool) -> int:
+        """Begin to measure memory, or end it; then the bytes by which they have grown."""
+        memory, self._memory, self.looks = self._memory, None, []
+        with contextlib.suppress(OSError):
+            if not begins:
+                return memory.grown() if memory else 0
+            if pid:
+                self._memory = MemoryWatch(pid)
+                self.looks = [self._memory.look]
+        return 0
 
 
 def killed_for_memory(files: Sequence[int]) -> int:

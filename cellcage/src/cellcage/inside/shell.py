@@ -1,4 +1,8 @@
-"""How a notebook's cells and test cells run: in a shell that is made before any notebook comes."""
+"""How a notebook's cells and test cells run: in a shell that is made before any notebook comes.
+
+Pictures and tables that a cell shows, beside its text, are bytes of untrusted code. The other side checks their sizes,
+and cleans the HTML.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +13,14 @@ import functools
 import gc
 import importlib
 import inspect
+import io
 import os
 import random
 import re
 import sys
 import time
 import traceback
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from importlib.machinery import SOURCE_SUFFIXES, FileFinder, ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
 from types import ModuleType
@@ -24,7 +29,7 @@ from urllib.parse import quote
 
 import numpy as np
 
-from cellcage.calling.bounded_output import Bounded
+from cellcage.calling.around_call import Bounded
 from cellcage.files import module_name, put, top
 from cellcage.protocol.messages import Setting
 
@@ -33,6 +38,11 @@ AWAITS = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 # As a command, and as `%pip` writes it. It would try to reach the network for seconds, which a time limit counts.
 _INSTALLS = re.compile(r"\s*(?:sudo )?(?:\S*python\S* -m )?(?:pip3?|conda|mamba|uv|apt|apt-get)\b")
 TICK_SECONDS = 0.01  # between two times of a file's change that the kernel tells apart
+PICTURE, TABLE = "image/png", "text/html"
+MOST = 4  # of one cell
+LARGEST = 300_000  # bytes of one; a figure has some 20 kB
+DPI = 72
+Shown = list[tuple[str, bytes]]
 SHOWN = 100  # characters of a test cell's last value; a number takes a few
 
 
@@ -248,7 +258,7 @@ def _quiet_shell() -> Any:
     from traitlets.config import Config
 
     class PlainDisplayHook(DisplayHook):  # type: ignore[misc]
-        rich: Any = None  # collects pictures and tables, see `rich_output`
+        rich: Any = None  # collects pictures and tables, see `collected`
 
         def write_output_prompt(self) -> None:
             """No `Out[3]:` before a result."""
@@ -295,3 +305,63 @@ def _do_nothing(name: str) -> Any:
     if name.startswith("__"):  # libraries look at `__file__` and the like of every module
         raise AttributeError(name)
     return lambda *args, **kwargs: None
+
+
+# ---------------------------------------------------------------- pictures and tables
+
+
+class RichOutput:
+    """Collects what the present cell shows. found: each with its kind, a MIME type"""
+
+    def __init__(self) -> None:
+        self.found: Shown = []
+
+    def take(self, forms: Mapping[str, Any]) -> bool:
+        """Keep the picture, or the HTML, among the forms of a value. False if it has neither."""
+        for kind in (PICTURE, TABLE):
+            form = forms.get(kind)
+            if isinstance(form, str | bytes):
+                self._keep(kind, form.encode() if isinstance(form, str) else form)
+                return True
+        return False
+
+    def publish(self, data: Mapping[str, Any], metadata: Any = None, **more: Any) -> None:
+        """What `display` calls."""
+        if not self.take(data):
+            print(data.get("text/plain", ""))
+
+    def take_open_figures(self) -> None:
+        """Keep and close the figures that are still open, as a notebook does after each cell."""
+        if plt := sys.modules.get("matplotlib.pyplot"):
+            for number in plt.get_fignums():
+                self._keep(PICTURE, _png(plt.figure(number)))
+            plt.close("all")
+
+    def _keep(self, kind: str, form: bytes) -> None:
+        if (kind, form) not in self.found and len(self.found) < MOST and len(form) <= LARGEST:
+            self.found.append((kind, form))
+
+
+def _png(figure: Any) -> bytes:
+    file = io.BytesIO()
+    figure.savefig(file, format="png", dpi=DPI, bbox_inches="tight")
+    return file.getvalue()
+
+
+@contextlib.contextmanager
+def collected(shell: Any) -> Iterator[RichOutput]:
+    """Collect what code in the block shows."""
+    from IPython.core.interactiveshell import InteractiveShell
+
+    rich, formatter = RichOutput(), shell.display_formatter
+    types, formatter.active_types = formatter.active_types, [*formatter.active_types, PICTURE, TABLE]
+    formatter.formatters[PICTURE].for_type_by_name("matplotlib.figure", "Figure", _png)
+    shell.displayhook.rich, publish = rich, shell.display_pub.publish
+    shell.display_pub.publish = rich.publish
+    instance, InteractiveShell._instance = InteractiveShell._instance, shell  # `display` looks for it there
+    try:
+        yield rich
+        rich.take_open_figures()
+    finally:
+        shell.displayhook.rich, shell.display_pub.publish = None, publish
+        formatter.active_types, InteractiveShell._instance = types, instance

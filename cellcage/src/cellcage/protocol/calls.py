@@ -18,12 +18,14 @@ from msgspec import UNSET, Struct, UnsetType, field
 from msgspec.structs import replace
 
 from cellcage.protocol import frames
-from cellcage.protocol.messages import Proxy as Proxy
 from cellcage.values.codec import decode, encode
 from cellcage.wire import WireError
 
 MAX_ERROR_TEXT = 400  # characters of an exception's text
 MAX_LINES = 3  # of a traceback
+# Bytes from which on the kernel counts a call's memory, too. Below this its count says little: it includes pages of the
+# libraries' own code, which count as soon as they are used.
+MEASURED = 16 * 2**20
 MAX_TYPES = 8  # of an exception: its class and the classes that this is derived from
 Made = TypeVar("Made", "Call", "Instance")
 
@@ -35,7 +37,7 @@ class Kind(Enum):
     NOT_STARTED = "not started"  # NotImplementedError: a stub
     MISSING = "missing"  # there is no such name
     NO_PARAMETER = "no parameter"  # the caller sets a parameter that the module does not have
-    READY_MADE = "ready made"  # it called a function that is not to be called; the text is its name, as listed
+    NOTICED = "noticed"  # it called a function that is watched for; the text is its name, as listed
     REFUSED = "refused"  # the question is not allowed
     MEMORY = "memory"  # it allocated more at once than it may; the text is how many bytes
 
@@ -108,6 +110,11 @@ class Call(Struct, frozen=True, dict=True):
         """The arguments that a reply reports in `inputs`: `args`, or those of all steps if a class is used."""
         used = self.steps and self.instance is None
         return [value for step in self.steps for value in step.args] if used else list(self.args)
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether it is made by itself, since the kernel counts its memory, too."""
+        return self.memory is not None and self.memory >= MEASURED
 
     def given(self) -> list[Any]:
         """Every argument, including the constructor's and those of steps."""

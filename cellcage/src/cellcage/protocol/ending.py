@@ -21,8 +21,8 @@ SIGKILL, SIGTERM = 9, 15  # the same on every Linux; on Windows, where only chec
 END_SECONDS = 1.0  # a socket closes before its process can be waited for: a moment, under load perhaps 0.1 s
 
 
-class Ending(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How a process ended; nothing is set if that is unknown.
+class Ending(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="ended"):
+    """How a process ended; nothing is set if that is unknown. From a notebook process it may be forged.
 
     exit_code, signal: as reported by `os.waitid`
     running: it has closed its socket, but has not ended

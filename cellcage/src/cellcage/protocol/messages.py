@@ -4,11 +4,11 @@
     outside          zygote           StartServer, EndServer
     outside          fork server      Prepare, Open
     fork server      outside          Ready
-    a child's holder fork server      HowEnded, Measure, CpuTime, on a socket for this child
-    fork server      a child's holder Ended, Grown, Used
+    a child's holder fork server      HowEnded, HowMuch, on a socket for this child
+    fork server      a child's holder Ending, Used
     any child        who opened it    Ready or Broken, once, on its own socket
     notebook client  notebook process Files, LookUp, LookUses, RunCell, BeginCalls, HowEnded
-    notebook process notebook client  Names, Uses, CellOutput, Begun, Ended
+    notebook process notebook client  Names, CellOutput, Begun, Ending
     notebook client  call process     Calls with the calls, AnswerMessage
     call process     notebook client  Begun, Question, the answers, CellOutput
 
@@ -100,7 +100,7 @@ class Open(Message, frozen=True, tag="open"):
 
 
 class HowEnded(Message, frozen=True, tag="ending"):
-    """Ask how the child has ended; a notebook process has only its last call process. Answered by `Ended`.
+    """Ask how the child has ended; a notebook process has only its last call process. Answered by an `Ending`.
 
     ends: whether it is about to end, so that the other side should wait a moment
     """
@@ -108,14 +108,13 @@ class HowEnded(Message, frozen=True, tag="ending"):
     ends: bool = True
 
 
-class Measure(Message, frozen=True, tag="measure"):
-    """With `begins`, start to measure the memory of the child's processes; without, report the growth and stop."""
+class HowMuch(Message, frozen=True, tag="how much"):
+    """Ask what the child's processes have used. Answered by `Used`.
 
-    begins: bool
+    measures: true to begin to measure their memory, false to end that; it takes time meanwhile
+    """
 
-
-class CpuTime(Message, frozen=True, tag="cpu"):
-    """Ask how much CPU time the child's processes have used."""
+    measures: bool | None = None
 
 
 class Ready(Message, frozen=True, tag="ready"):
@@ -128,31 +127,21 @@ class Broken(Message, frozen=True, tag="broken"):
     broken: tuple[str, str]
 
 
-class Ended(Message, frozen=True, tag="ended"):
-    """How a child ended. From a notebook process it may be forged."""
-
-    ending: Ending
-
-
-class Grown(Message, frozen=True, tag="grown"):
-    """By how many bytes a child's processes have grown at most; 0 at the start, or if that is unknown."""
-
-    bytes: int
-
-
 class Used(Message, frozen=True, tag="used"):
-    """The CPU time in seconds that a child's processes have used; negative if that is unknown.
+    """What a child's processes have used: seconds of CPU time; negative if that is unknown.
 
     delayed: seconds in which they could have computed and others had the processors; None if that is unknown
+    memory: bytes that they have taken at most, from when that is measured until its end; 0 if that is unknown
     """
 
     seconds: float
     delayed: float | None = None
+    memory: int = 0
 
 
 ToZygote = StartServer | EndServer
 ToServer = Prepare | Open
-AboutChild = HowEnded | Measure | CpuTime
+AboutChild = HowEnded | HowMuch
 FirstOfChild = Ready | Broken
 
 
@@ -180,6 +169,19 @@ class Proxy(Message, frozen=True):
     order: tuple[str, ...]
 
 
+class Watched(Message, frozen=True):
+    """What to notice while the notebook's code runs. Only `calling.ready_made` reads it.
+
+    functions: those that the code must not call
+    answers: in a test cell, the names that it calls and the notebook is to define
+    closely: in a test cell, whether PyTorch's operators are watched, too
+    """
+
+    functions: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
+    closely: bool = False
+
+
 class Files(Message, frozen=True, tag="files"):
     """Write files into the notebook's folder before the first cell runs. Has no answer.
 
@@ -203,16 +205,10 @@ class Names(Message, frozen=True):
 
 
 class LookUses(Message, frozen=True, tag="uses"):
-    """Ask which of the notebook's names, and which of `known`, a function's code looks up. Answered by `Uses`."""
+    """Ask which of the notebook's names, and which of `known`, a function's code looks up. Answered by `Names`."""
 
     name: str
     known: tuple[str, ...]
-
-
-class Uses(Message, frozen=True):
-    """Names; items that are not names are ignored."""
-
-    uses: list[object]
 
 
 class RunCell(Message, frozen=True, tag="cell"):
@@ -220,9 +216,7 @@ class RunCell(Message, frozen=True, tag="cell"):
 
     seconds: of CPU time, or idle, after which it is interrupted; clock_seconds: the same on the clock
     nonce: set if it is a test cell; the answer repeats it
-    ready_made: functions that the notebook's code must not call in a test cell
-    answers: names that a test cell calls and the notebook is to define
-    closely: whether PyTorch's operators are watched, too, see `ready_made.Watch`
+    watch: what is noticed in a test cell
     shows: whether the answer has the pictures and tables that the cell shows, too
     """
 
@@ -230,9 +224,7 @@ class RunCell(Message, frozen=True, tag="cell"):
     seconds: float
     clock_seconds: float
     nonce: str = ""
-    ready_made: tuple[str, ...] = ()
-    answers: tuple[str, ...] = ()
-    closely: bool = False
+    watch: Watched = Watched()
     shows: bool = False
 
 
@@ -247,7 +239,7 @@ class CellOutput(Message, frozen=True):
 
     From a call process, `printed` is all that it has printed so far, and nothing else is set. The rest is for test
     cells, whose printed text is dropped. shown: the last value as text; line: the line that raised an exception;
-    warned: whether it wrote to standard error; ready_made: a forbidden function that was called
+    warned: whether it wrote to standard error; noticed: what the watch has noticed first
     """
 
     printed: str = ""
@@ -257,22 +249,27 @@ class CellOutput(Message, frozen=True):
     shown: str = ""
     line: int = 0
     warned: bool = False
-    ready_made: str = ""
+    noticed: str = ""
 
 
 class BeginCalls(Message, frozen=True, tag="begin calls"):
     """Fork a call process, which sends `Begun` on the socket that comes with the message.
 
-    substituted: see `perform`; ready_made: functions that must not be called, see `ready_made.Watch`
+    substituted: the names that the other side answers for; watch: what is noticed during the calls
     cells: the first runs before the first call, the second before the second, and so on, each in the names that there
         were at the beginning. If one fails, so do its call and, after the last cell, all others
     memory: bytes for the process, with what the notebook's cells hold; 0 for the notebook's own limit
     """
 
-    substituted: tuple[Proxy, ...]
-    ready_made: tuple[str, ...]
+    substituted: tuple[Proxy, ...] = ()
+    watch: Watched = Watched()
     cells: tuple[str, ...] = ()
     memory: int = 0
+
+    @property
+    def may_ask(self) -> bool:
+        """Whether the code may learn what the other side's names answer."""
+        return bool(self.substituted)
 
 
 class Begun(Message, frozen=True):
@@ -300,4 +297,4 @@ class AnswerMessage(Message, frozen=True):
 
 ToNotebook = Files | LookUp | LookUses | RunCell | BeginCalls | HowEnded
 # What a client reads on a notebook process's own socket.
-FROM_NOTEBOOK = (FirstOfChild, Begun, Names, Uses, CellOutput, Ended)
+FROM_NOTEBOOK = (FirstOfChild, Begun, Names, CellOutput, Ending)
