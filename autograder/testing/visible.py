@@ -23,7 +23,7 @@ from autograder.testing.student_errors import IN_PLACE, TWO_DTYPES, Raised, rewo
 from autograder.testing.tolerances import VISIBLE
 
 ABOUT_SHAPES = ("multiplied", "broadcast", "shape", "axis", "axes", "dimension", "unpack")
-# Questions about failures other than a wrong value, unless the test's own question fits.
+# For failures other than a wrong value, unless the test's own question fits.
 QUESTIONS = {
     "kind": "What does your code return, and what does the docstring promise?",
     "shape": "Write down the shape after each step: where does it differ from the docstring's?",

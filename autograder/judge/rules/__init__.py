@@ -7,12 +7,11 @@ from autograder.judge.rules.containers import Containers
 from autograder.judge.rules.form import Form
 from autograder.judge.rules.last_digits import LastDigits
 from autograder.judge.rules.memory import Memory
-from autograder.judge.rules.ready_made import ReadyMadeFunctions
-from autograder.judge.rules.ready_made import not_counted as not_counted
-from autograder.judge.rules.ready_made import terms_of as terms_of
+from autograder.judge.rules.ready_made import ReadyMadeFunctions, not_counted, terms_of
 from autograder.judge.rules.repeated_calls import RepeatedCalls
 from autograder.judge.rules.rule import Rule
 
+__all__ = ["CHECK", "GRADING", "not_counted", "terms_of"]
 # In this order, since each sees what those before it have made of the tests.
 GRADING: tuple[type[Rule], ...] = (
     ReadyMadeFunctions,
