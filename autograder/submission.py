@@ -309,9 +309,14 @@ def _is_untouched(cell: Mapping[str, Any], text: str) -> bool:
     return bool(data.get("checksum") == found.hexdigest())
 
 
+def cell_id(index: int) -> str:
+    """The id of a notebook's cell in nbformat. index: from 0"""
+    return f"cell-{index}"
+
+
 def _as_nbformat(number: int, cell: NotebookCell) -> dict[str, object]:
     metadata = {"nbgrader": {"grade_id": cell.grade_id, UNTOUCHED: cell.untouched}} if cell.grade_id else {}
-    found: dict[str, object] = {"id": f"cell-{number}", "cell_type": cell.cell_type}
+    found: dict[str, object] = {"id": cell_id(number), "cell_type": cell.cell_type}
     found |= {"metadata": metadata, "source": cell.source}
     if cell.cell_type == "code":
         return found | {"outputs": [], "execution_count": None}

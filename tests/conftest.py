@@ -192,11 +192,12 @@ def shared_sandbox(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module")
 def kept_workers() -> Iterator[None]:
     """Commands in this process keep a course's worker, as formgrader does. To start one takes a second or more."""
-    from autograder.nbgrader import preprocessor  # imported here because most workers do not need it
-    from autograder.worker import pool
+    from autograder.nbgrader.autograde import Autograde  # imported here because most workers do not need it
+    from autograder.worker.pool import open_pool
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pool, "open_pool", functools.partial(pool.open_pool, idle=preprocessor.Mark.idle))
+        for name in ("autograder.cli.grading", "autograder.nbgrader.regrade"):
+            patch.setattr(f"{name}.open_pool", functools.partial(open_pool, idle=Autograde.idle))
         yield
 
 

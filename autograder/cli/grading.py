@@ -2,38 +2,43 @@
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import json
 import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
 from autograder.cli.options import say
-from autograder.cli.run_progress import RunProgress
 from autograder.course.assignments import Course
 from autograder.reading import write_whole
 from autograder.report import Report
 from autograder.reports import rubric
-from autograder.reports.shared_answers import shared_answers
+from autograder.reports.class_statistics import shared_answers
 from autograder.reports.store import Store
 from autograder.submission import Submission, stamp
+from autograder.task import Task
 from autograder.text import shown_name
-from autograder.worker.pool import grade_many
+from autograder.worker.pool import OnWait, grade, open_pool, still_marking
 
 if TYPE_CHECKING:  # it imports nbgrader
     from autograder.nbgrader.outcomes import SubmissionOutcome
 
 NO_PAGE = "graded, but it has no feedback page"
+SOON = 2.0  # seconds until a progress bar says for whom it waits; an ordinary submission takes a fraction of one
+FIELDS: dict[str, Any] = {"rate": "", "failed": "", "waits": ""}
 FEW = 3  # submissions that are shown test by test, without a progress bar
 
 
@@ -52,6 +57,64 @@ class GradingOptions:
     quiet: bool
 
 
+class RunProgress(contextlib.ExitStack):
+    """A bar for grading, with rate and time left, and one for feedback pages if there will be any.
+
+    shown: if not, there are only lines
+    quiet: nothing at all
+    goes_on: the same command goes on where this one is interrupted
+    on_wait: for a pool of workers
+    """
+
+    def __init__(
+        self, console: Console, total: int, shown: bool, quiet: bool, pages: bool = False, *, goes_on: bool = False
+    ) -> None:
+        super().__init__()
+        columns = (
+            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"),
+            TimeRemainingColumn(), TextColumn("{task.fields[failed]}"), TextColumn("{task.fields[waits]}"),
+        )  # fmt: skip
+        on_terminal = shown and console.is_terminal and not quiet
+        self._bars = Progress(*columns, console=console, transient=True, disable=not on_terminal)
+        self._grading = self._bars.add_task("grading", total=total, **FIELDS)
+        # It is there from the start, so that nobody takes the end of grading for the end of the run.
+        self._pages = self._bars.add_task("feedback pages", total=total, visible=pages, **FIELDS)
+        self._failed = 0
+        if not quiet:
+            again = "; the same command goes on there" if goes_on else ""
+            self.push(lambda kind, *_: self._interrupted(console, again) if kind is KeyboardInterrupt else None)
+        lines = still_marking(lambda line: console.print(Text(line)))
+        self.on_wait: OnWait = self._show_wait if on_terminal else (lambda *_: None) if quiet else lines
+
+    def __enter__(self) -> RunProgress:
+        self.enter_context(self._bars)
+        return self
+
+    def graded(self, failed: bool) -> None:
+        """One more submission is graded, or could not be."""
+        self._failed += failed
+        speed = self._bars.tasks[0].finished_speed or self._bars.tasks[0].speed
+        fields: dict[str, Any] = {
+            "rate": f"{speed:.1f} a second" if speed else "",
+            "failed": f"{self._failed} not gradable" if self._failed else "",
+            "waits": "",
+        }
+        self._bars.update(self._grading, advance=1, **fields)
+
+    def _interrupted(self, console: Console, again: str) -> None:
+        bar = self._bars.tasks[0]
+        console.print(f"interrupted: {bar.completed:.0f} of {bar.total:.0f} were graded{again}")
+
+    def page_done(self) -> None:
+        """One more submission has its page, or needs no new one."""
+        self._bars.update(self._pages, advance=1)
+
+    def _show_wait(self, task: Task, seconds: float) -> None:
+        if seconds >= SOON:
+            words = f"marking {shown_name(task.student)}, {task.assignment} ({seconds:.0f} s)"
+            self._bars.update(self._grading, waits=escape(words))
+
+
 def grade_files(
     found: list[Submission], course: Course, options: GradingOptions, console: Console, json_file: Path | None
 ) -> list[Report]:
@@ -61,37 +124,47 @@ def grade_files(
     """
     is_file = json_file is not None and json_file != Path("-") and (json_file.is_file() or not json_file.exists())
     store = Store(course.root) if is_file and os.access(course.root, os.W_OK) else None
-    progress = RunProgress(console, len(found), shown=len(found) > FEW, quiet=options.quiet, goes_on=bool(store))
-
-    def grade(submissions: Sequence[Submission]) -> Iterator[Report]:
-        return grade_many(submissions, course, options.jobs, options.sandbox, options.scheduler, progress.on_wait)
-
     stamps = [stamp(each, _version(course, each.assignment)) for each in found]
     known = {key: report for key, report in store.unfinished().items() if key in stamps} if store else {}
     if known:
         console.print(f"continuing: {len(known)} were graded before the last run was interrupted")
-    fresh = grade([each for each, key in zip(found, stamps, strict=True) if key not in known])
-    with progress:
-        reports, unsaved, saved_at = list[Report](), dict[str, Report](), 0.0
-        try:
-            for key in stamps:
-                report = known.get(key) or next(fresh)
-                if key not in known and report.status == "graded":  # a failure may have been the machine's fault
-                    unsaved[key] = report
-                if store and unsaved and time.monotonic() > saved_at + 1:  # each time waits for the disk
-                    store.begin(unsaved)
-                    unsaved, saved_at = {}, time.monotonic()
-                reports.append(report)
-                progress.graded(report.status == "failed")
-        finally:
-            if store:
-                store.begin(unsaved)
+    left = [each for each, key in zip(found, stamps, strict=True) if key not in known]
+    progress = RunProgress(console, len(found), shown=len(found) > FEW, quiet=options.quiet, goes_on=bool(store))
+    workers = open_pool(course.root, len(left), options.jobs, options.sandbox, options.scheduler, progress.on_wait)
+    with contextlib.closing(workers), progress, _kept(store) as keep:
+        fresh, reports = grade(left, course, workers), list[Report]()
+        for key in stamps:
+            report = known.get(key) or next(fresh).report
+            if key not in known and report.status == "graded":  # a failure may have been the machine's fault
+                keep(key, report)
+            reports.append(report)
+            progress.graded(report.status == "failed")
     if json_file is not None:
         text = json.dumps([report.to_dict() for report in reports], indent=2, ensure_ascii=False) + "\n"
         print(text, end="") if json_file == Path("-") else write_whole(json_file, text)
     if store:
         store.finish(stamps)
     return reports
+
+
+@contextlib.contextmanager
+def _kept(store: Store | None) -> Iterator[Callable[[str, Report], None]]:
+    """A function that keeps a report for the next run, if there is a store."""
+    unsaved, saved_at = dict[str, Report](), 0.0
+
+    def keep(key: str, report: Report) -> None:
+        nonlocal saved_at
+        unsaved[key] = report
+        if store and time.monotonic() > saved_at + 1:  # each time waits for the disk
+            store.begin(unsaved)
+            unsaved.clear()
+            saved_at = time.monotonic()
+
+    try:
+        yield keep
+    finally:
+        if store:
+            store.begin(unsaved)
 
 
 def _version(course: Course, name: str) -> str:
@@ -133,6 +206,13 @@ def grade_class(
             on_wait=progress.on_wait,
         )
     say(console, *(f"warning: {notice}" for notice in notices))
+    folder = course.root / "submitted"
+    broken = [why for name, why in course.broken.items() if only is None and any(folder.glob(f"*/{glob.escape(name)}"))]
+    return 0 if _show_outcomes(outcomes, total, broken, console) else 1
+
+
+def _show_outcomes(outcomes: Sequence[SubmissionOutcome], total: int, broken: Sequence[str], console: Console) -> bool:
+    """What became of a class, last in numbers. True if every mark and page was written. broken: assignments, and why"""
     failed = [outcome for outcome in outcomes if outcome.reason]
     for line in _failures(failed):
         console.print(line)
@@ -140,15 +220,13 @@ def grade_class(
     say(console, *(f"{shown_name(one.student)}, {one.assignment}: {NO_PAGE}: {one.no_feedback}" for one in pageless))
     held = [outcome for outcome in outcomes if outcome.held]
     say(console, *_moved_marks([outcome for outcome in outcomes if outcome.moved]))
-    folder = course.root / "submitted"
-    broken = [why for name, why in course.broken.items() if only is None and any(folder.glob(f"*/{glob.escape(name)}"))]
     say(console, *broken)
     graded = [outcome for outcome in outcomes if not (outcome.reason or outcome.unchanged or outcome.held)]
     same = total - len(graded) - len(failed) - len(held)
     unchanged = f", {same} unchanged since they were graded" if same else ""
     left = f", {len(held)} left as they were" if held else ""
     console.print(f"{len(graded)} graded{unchanged}{left}, {len(failed)} could not be graded")
-    return 1 if failed or pageless or held or broken else 0
+    return not (failed or pageless or held or broken)
 
 
 def _failures(failed: Iterable[Report | SubmissionOutcome]) -> Iterator[Text]:

@@ -1,14 +1,24 @@
-"""The command line."""
+"""The command line.
+
+Ctrl-C and SIGTERM are handled in three stages:
+
+1. While modules are imported, Ctrl-C ends the process at once, since there is nothing to clean up (`__main__`).
+2. While the command runs, both raise an exception, so that processes, control groups and folders are cleaned up.
+3. After that the first signal is ignored, since the process ends anyway. A second one ends it at once.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import logging
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from types import FrameType
+from typing import Annotated, NoReturn
 
 from rich.console import Console
 from rich.text import Text
@@ -19,7 +29,6 @@ from autograder.cli import elsewhere, instructors
 from autograder.cli.dev import dev
 from autograder.cli.grading import GradingOptions, grade_class, grade_files, show
 from autograder.cli.options import CourseFolder, Jobs, SandboxName, must_be_writable, say, warn
-from autograder.cli.signals import ended_in_order, interrupted_in_order
 from autograder.course.assignments import Course, course_at, find_course, is_around, no_course
 from autograder.discovery import find_submissions
 from autograder.errors import EXPECTED, AutograderError, CourseError, in_words
@@ -28,6 +37,7 @@ from autograder.text import printable_lines, shown_name
 # Headings of `autograder --help`.
 GRADE, TERM, STUDENTS, ELSEWHERE = "Grade", "During the term", "For students", "From and to other systems"
 MACHINE = "This machine, and editing a course"
+EXIT_CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}  # 128 and the signal's number, as in a shell
 app = Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
 
@@ -45,7 +55,7 @@ def autograder(
     ] = False,
 ) -> None:
     """Grade notebooks in a sandbox, with hidden tests, partial credit and named mistakes."""
-    interrupted_in_order()
+    _interrupted_in_order()
 
 
 def grade(
@@ -127,9 +137,8 @@ def doctor(folder: CourseFolder = None) -> None:
 
     If grading is safe, it also grades a few notebooks as a trial. Exit code: 1 if grading is not safe.
     """
-    from autograder.cli.doctor import findings, safe
+    from autograder.cli.doctor import findings, safe, trial
     from autograder.cli.doctor import show as show_findings
-    from autograder.cli.doctor_trial import trial
 
     course = course_at(folder) if folder else None
     if course is None:
@@ -229,9 +238,69 @@ for heading, command, short, example in (
 app.add_typer(dev, name="dev", rich_help_panel=MACHINE)
 
 
+# ---------------------------------------------------------------- signals
+
+
+class Terminated(SystemExit):
+    """SIGTERM. `testing.functions` knows it by its name, and never takes it for an exception of the course's code."""
+
+
+@contextlib.contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """Stages 2 and 3 for SIGTERM; `_interrupted_in_order` begins stage 2 for Ctrl-C."""
+    signal.signal(signal.SIGTERM, _raise)
+    sys.unraisablehook = _raise_again
+    # If the parent process ignored SIGCHLD, this process inherits that, and nobody could wait for children that end.
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        _ignore_the_first(getattr(sys.exc_info()[1], "code", 0))
+
+
+def _interrupted_in_order() -> None:
+    """From now on Ctrl-C raises `KeyboardInterrupt`, unless this process was started to ignore it."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_DFL:
+        signal.signal(signal.SIGINT, _raise)
+
+
+def _raise(number: int, frame: FrameType | None) -> NoReturn:
+    logging.disable()  # a library that is interrupted may log errors that follow from it
+    if number == signal.SIGINT:
+        signal.default_int_handler(number, frame)
+    raise Terminated(EXIT_CODES[signal.SIGTERM])
+
+
+def _raise_again(dropped: sys.UnraisableHookArgs) -> None:
+    """Send a signal again if Python has dropped its exception, as it does while an object is removed."""
+    if not isinstance(dropped.exc_value, KeyboardInterrupt | SystemExit):
+        sys.__unraisablehook__(dropped)
+        return
+    number = signal.SIGINT if isinstance(dropped.exc_value, KeyboardInterrupt) else signal.SIGTERM
+
+    def send(*_: object) -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.raise_signal(number)
+
+    # In 10 ms, then every 100 ms until `send` has run: an alarm just before a blocking system call does not end it.
+    signal.signal(signal.SIGALRM, send)
+    signal.setitimer(signal.ITIMER_REAL, 0.01, 0.1)
+
+
+def _ignore_the_first(code: object) -> None:
+    """Begin stage 3. If `code`, the exit code, is a signal's, that signal was the first one already."""
+
+    def ignored(number: int, _: object) -> None:
+        signal.signal(number, signal.SIG_DFL)
+
+    for number, code_of_signal in EXIT_CODES.items():
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL if code == code_of_signal else ignored)
+
+
 def main() -> None:
     """Entry point of `autograder`: a user's mistake is one clear line and exit code 2."""
-    with ended_in_order():
+    with _ended_in_order():
         try:
             app()
             sys.stdout.flush()

@@ -12,8 +12,8 @@ from rich.table import Table
 from rich.text import Text
 from typer import Exit
 
+from autograder.cli.grading import RunProgress
 from autograder.cli.options import say
-from autograder.cli.run_progress import RunProgress
 from autograder.course.assignments import Assignment, Course
 from autograder.course.source_notebook import CHECK
 from autograder.errors import AutograderError

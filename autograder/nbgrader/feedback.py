@@ -69,7 +69,7 @@ class GenerateFeedback(NbGraderGenerateFeedback):
         if not self.notebooks:
             raise NbGraderException(f"{folder} holds no graded notebook; run nbgrader autograde {assignment}")
         if self.init_destination(assignment, student):
-            convert_student(self, assignment, student)
+            convert_student(self, assignment, student, self.convert_single_notebook)
 
     def init_assignment(self, assignment_id: str, student_id: str) -> None:
         """Copy to the feedback folder what nbgrader needs to release a page: its own two files.

@@ -54,33 +54,36 @@ def grade_into_gradebook(
     # A log of this run's own, since all code in the process shares nbgrader's. Outcomes are returned, not logged.
     nbgrader.log = logging.Logger(__name__)
     nbgrader.log.disabled = True
-    outcomes: list[SubmissionOutcome] = []
+    outcomes, errors = list[SubmissionOutcome](), list[CourseError]()
     students = {assignment.name: _students(course, assignment) for assignment in assignments}
     new_converter = functools.partial(Autograde, coursedir=nbgrader.coursedir, parent=nbgrader, **settings)
-    errors = list[CourseError]()
-    with contextlib.closing(new_converter().open_workers(sum(map(len, students.values())))) as workers:
-        workers.on_wait = on_wait
+    with contextlib.closing(new_converter().open_workers(sum(map(len, students.values())), on_wait)) as workers:
         for assignment in assignments:
-            with temp_attrs(nbgrader.coursedir, assignment_id=assignment.name, student_id="*"):
-                converter = new_converter()
-                converter.on_graded, converter.workers = on_graded, workers
-                try:
-                    with contextlib.suppress(NotAll):  # the outcomes contain it
-                        converter.start()
-                except NbGraderException as error:  # the other assignments are still graded
-                    errors.append(CourseError(str(error)))
-                    reason = one_line(str(error))
-                    outcomes += [SubmissionOutcome(name, assignment.name, reason) for name in students[assignment.name]]
-                    continue
-                for notice in converter.notices:
-                    on_notice(notice)
-                with contextlib.suppress(CourseError):  # the plugin fails; the outcomes name the students
-                    assign_penalties(nbgrader, assignment)
-                found = converter.outcomes
-                outcomes += with_pages(nbgrader, assignment.name, found, on_page) if feedback else found
+            converter = new_converter()
+            converter.on_graded, converter.workers = on_graded, workers
+            try:
+                found = _grade_all(nbgrader, assignment, converter)
+            except NbGraderException as error:  # the other assignments are still graded
+                errors.append(CourseError(str(error)))
+                reason = one_line(str(error))
+                outcomes += [SubmissionOutcome(name, assignment.name, reason) for name in students[assignment.name]]
+                continue
+            for notice in converter.notices:
+                on_notice(notice)
+            outcomes += with_pages(nbgrader, assignment.name, found, on_page) if feedback else found
     if errors and len(errors) == len(assignments):
         raise errors[0]
     return outcomes
+
+
+def _grade_all(nbgrader: Any, assignment: Assignment, converter: Autograde) -> list[SubmissionOutcome]:
+    """Grade one assignment, and compute all penalties again. Raises `NbGraderException` if nobody can be graded."""
+    with temp_attrs(nbgrader.coursedir, assignment_id=assignment.name, student_id="*"):
+        with contextlib.suppress(NotAll):  # the outcomes contain it
+            converter.start()
+        with contextlib.suppress(CourseError):  # the plugin fails; the outcomes name the students
+            assign_penalties(nbgrader, assignment)
+    return converter.outcomes
 
 
 def _students(course: Course, assignment: Assignment) -> list[str]:

@@ -24,7 +24,7 @@ from nbgrader.api import (
 from sqlalchemy import and_
 from sqlalchemy.exc import SQLAlchemyError
 
-from autograder.course.assignments import Assignment, check_cell
+from autograder.course.assignments import Assignment, Exercise, check_cell
 from autograder.course.content import settings_now
 from autograder.course.source_notebook import CHECK
 from autograder.discovery import name_problem
@@ -32,8 +32,6 @@ from autograder.nbgrader.hardening.files import notebooks_in
 from autograder.reports.roster import Person
 from autograder.reports.rubric import points as points_shown
 from autograder.reports.rubric import total
-from autograder.submission import Submission
-from autograder.task import Task, as_task
 
 
 def rows_of(book: Gradebook, assignment: str, table: Any, *columns: Any) -> Any:
@@ -165,17 +163,12 @@ def points_of(cells: Mapping[str, CourseCell]) -> dict[str, float]:
     return {name: cell.points or 0.0 for name, cell in cells.items() if cell.grade}
 
 
-def task_with_points(submission: Submission, assignment: Assignment, version: str, points: Mapping[str, float]) -> Task:
-    """A submission as a task, with the gradebook's points in place of the source notebook's.
-
-    version: of the assignment; points: by grade_id
-    """
-    exercises = (
+def exercises_with_points(assignment: Assignment, points: Mapping[str, float]) -> tuple[Exercise, ...]:
+    """The exercises, with the gradebook's points in place of the source notebook's. points: by grade_id"""
+    return tuple(
         replace(exercise, points=points.get(check_cell(exercise.name, points), exercise.points))
         for exercise in assignment.exercises
     )
-    task = as_task(submission, assignment, version)
-    return replace(task, exercises=tuple(exercises))
 
 
 def points_that_differ(coursedir: Any, assignment: Assignment) -> Iterator[str]:

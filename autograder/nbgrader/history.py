@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import getpass
+import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,15 @@ from nbgrader.api import Gradebook
 from autograder import __version__
 from autograder.course.assignments import Assignment
 from autograder.course.source_notebook import CHECK
-from autograder.nbgrader.gradebook_rows import CellMarks, autograded_folder, marks_now, penalty_in
+from autograder.nbgrader.gradebook_rows import (
+    CellMarks,
+    CourseCell,
+    autograded_folder,
+    course_cells,
+    marks_now,
+    penalty_in,
+    points_of,
+)
 from autograder.nbgrader.hardening.files import digest_of
 from autograder.reports.store import NOTEBOOK, Entry, MadeOf, Store
 from autograder.submission import Submission
@@ -27,45 +37,102 @@ ENTERED_AGAIN = "the gradebook did not have these marks"
 ELSEWHERE = "the gradebook was changed"  # such as by an older copy of it
 
 
-class Graded:
-    """What is graded of an assignment: by the gradebook, by its store, and by the autograded notebooks as they are."""
+@dataclass(frozen=True)
+class Basis:
+    """What marks in an assignment depend on beside the submission, as it is now.
 
-    def __init__(self, coursedir: Any, assignment: Assignment) -> None:
+    cells, points: the gradebook's, by grade_id; points of graded cells
+    suite: a digest of the course and of the points
+    questions: for each graded cell its points, and a digest of the model answer if a person grades it. Tests have none,
+        since their score shows whether they changed.
+    """
+
+    cells: Mapping[str, CourseCell]
+    points: Mapping[str, float]
+    suite: str
+    questions: Mapping[str, tuple[float, str]]
+
+    @classmethod
+    def of(cls, coursedir: Any, assignment: Assignment) -> Basis:
+        """Read from the course and the gradebook. Raises `MissingEntry` if the assignment was not released."""
+        cells, answers = course_cells(coursedir, assignment), assignment.written_answers
+        points = points_of(cells)
+        graded = [name for name in assignment.graded_cells if name in points]
+        questions = {name: (points[name], _digest(answers.get(name, ""))) for name in graded}
+        return cls(cells, points, _digest(assignment.version + repr(sorted(points.items()))), questions)
+
+
+class Graded:
+    """What is graded of an assignment: by the gradebook, by its store, and by the autograded notebooks as they are.
+
+    basis: what marks depend on now; None if any version of the course will do
+    """
+
+    def __init__(self, coursedir: Any, assignment: Assignment, basis: Basis | None = None) -> None:
         store, name = Store(Path(coursedir.root)), assignment.name
-        self._coursedir, self.assignment = coursedir, assignment
+        self._coursedir, self.assignment, self._basis = coursedir, assignment, basis
         self.marks, self._notebooks = marks_now(coursedir, name), store.digests(name, NOTEBOOK)
         known = store.entries(name)
-        self.entries = {student: last(known[student], self.marks.get(student, {})) for student in known}
+        self._made = {student: last(known[student], self.marks.get(student, {})).made for student in known}
 
     def made(self, student: str) -> MadeOf:
         """Of what the marks were made, as far as that is known."""
-        return self.entries[student].made if student in self.entries else MadeOf()
+        return self._made.get(student, MadeOf())
+
+    def is_known(self, student: str) -> bool:
+        """Whether the store has a history of the student. It is lost if `marks.db` was."""
+        return student in self._made
 
     def is_entered(self, student: str) -> bool:
         """True if the gradebook has the scores that are known."""
         return has_these(self.marks.get(student, {}), self.made(student))
 
-    def is_graded(self, submission: Submission, suite: str | None = None) -> bool:
-        """Whether work is graded already is decided here, for grading, exports and `return` alike.
+    def is_same_work(self, submission: Submission) -> bool:
+        """Whether this very submission has marks, as far as the history knows of them."""
+        student = submission.student
+        is_same = not self.is_known(student) or self.made(student).work == submission.stamp
+        return student in self.marks and is_same
 
-        suite: by this version of the course; None for any
-        """
-        student, name = submission.student, submission.assignment
-        notebook = autograded_folder(self._coursedir, student, name) / self.assignment.notebook.name
-        before = self.made(student)
-        now = made_of(self._coursedir, submission, before.suite if suite is None else suite)
-        if any(changes(before, now, submission)) or not self.is_entered(student):
+    def is_graded(self, submission: Submission) -> bool:
+        """Whether work is graded already is decided here, for grading, exports and `return` alike."""
+        student = submission.student
+        if self._changes(submission) or not self.is_entered(student):
             return False
-        return self._notebooks.get(student) == digest_of(notebook)
+        return self._notebooks.get(student) == digest_of(self.notebook(student))
 
+    def notebook(self, student: str) -> Path:
+        """The student's autograded notebook."""
+        return autograded_folder(self._coursedir, student, self.assignment.name) / self.assignment.notebook.name
 
-def made_of(
-    coursedir: Any, submission: Submission, suite: str, cells: Mapping[str, tuple[float, str]] | None = None
-) -> MadeOf:
-    """What a submission's marks would be made of now. Preprocessors add the scores."""
-    place = coursedir.format_path(coursedir.submitted_directory, submission.student, submission.assignment)
-    time = coursedir.get_existing_timestamp(place)
-    return MadeOf(submission.stamp, submission.files, str(time or ""), suite, dict(cells or {}), {}, {})
+    def now(self, submission: Submission) -> MadeOf:
+        """What its marks would be made of now. Preprocessors add the scores."""
+        student, basis, coursedir = submission.student, self._basis, self._coursedir
+        place = coursedir.format_path(coursedir.submitted_directory, student, submission.assignment)
+        time = str(coursedir.get_existing_timestamp(place) or "")
+        suite, questions = (basis.suite, dict(basis.questions)) if basis else (self.made(student).suite, {})
+        return MadeOf(submission.stamp, submission.files, time, suite, questions, {}, {})
+
+    def reason(self, submission: Submission) -> str:
+        """Why it is graded now, for the history."""
+        student = submission.student
+        if student in self.marks and not self.is_known(student):
+            return UNKNOWN
+        return ", ".join(self._changes(submission)) or (AGAIN if self.is_entered(student) else ENTERED_AGAIN)
+
+    def file_before(self, submission: Submission) -> Path | None:
+        """Where in the folder the work lies that was graded last time, if it is in another file and none has changed.
+
+        The course decides by its releases in which file there is work, so a change of the course can move that.
+        """
+        if submission.student not in self.marks or OTHER_FILE not in self._changes(submission):
+            return None
+        work = self.made(submission.student).work
+        return next(file.place for file in submission.beside if file.stamp == work)
+
+    def _changes(self, submission: Submission) -> list[str]:
+        """What has changed since marks were made, as reasons in the history for other ones."""
+        before, now = self.made(submission.student), self.now(submission)
+        return list(_changes(before, now, submission)) if before.work else [FIRST]
 
 
 def last(known: Sequence[Entry], marks: CellMarks) -> Entry:
@@ -81,11 +148,7 @@ def has_these(marks: CellMarks, made: MadeOf) -> bool:
     return bool(made.scores) and all(name in marks and marks[name].auto == made.scores[name] for name in made.scores)
 
 
-def changes(before: MadeOf, now: MadeOf, submission: Submission) -> Iterator[str]:
-    """What has changed since marks were made, as reasons in the history for other ones."""
-    if not before.work:
-        yield FIRST
-        return
+def _changes(before: MadeOf, now: MadeOf, submission: Submission) -> Iterator[str]:
     if before.work != now.work:
         is_there = before.files == now.files and before.work in {file.stamp for file in submission.beside}
         yield OTHER_FILE if is_there else NEW_SUBMISSION
@@ -95,6 +158,10 @@ def changes(before: MadeOf, now: MadeOf, submission: Submission) -> Iterator[str
         yield f"the time of handing in {'was added' if not before.time else 'has moved' if now.time else 'has gone'}"
     if before.suite != now.suite:
         yield COURSE_CHANGED
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def record(

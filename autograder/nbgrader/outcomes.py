@@ -6,20 +6,22 @@ accept that.
 
 from __future__ import annotations
 
-import hashlib
 import traceback
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from nbgrader.converters.base import NbGraderException
 
-from autograder.course.assignments import Assignment, check_cell
+from autograder.course.assignments import check_cell
 from autograder.errors import EXPECTED, SubmissionError, in_words
-from autograder.nbgrader.gradebook_rows import NO_MARK, CellMarks, marks_now
+from autograder.nbgrader.gradebook_rows import NO_MARK, CellMarks, answers_waiting, marks_now
+from autograder.nbgrader.history import Graded
 from autograder.report import Report
+from autograder.reports.class_statistics import shared_answers
 from autograder.reports.rubric import by_reason, points
+from autograder.reports.store import FILE
 from autograder.submission import grade_id, read_notebook
 from autograder.text import one_line, shown_name
 
@@ -94,6 +96,23 @@ def reason_of(error: Exception, log: Any) -> str:
     return one_line(reason or f"nbgrader failed ({type(error).__name__}: {error})")
 
 
+def notices_of(
+    coursedir: Any, graded: Graded, reports: Sequence[Report], moved_pictures: Mapping[str, int]
+) -> Iterator[str]:
+    """What a person has to know or do after a run. graded: before it; moved_pictures: how many, by student"""
+    name = graded.assignment.name
+    if moved_pictures:
+        who = ", ".join(f"{shown_name(student)} {count}" for student, count in sorted(moved_pictures.items()))
+        yield f"{name}: pictures were moved out of the texts of: {who}. They are shown in their places"
+    unknown = [marks.values() for student, marks in graded.marks.items() if not graded.is_known(student)]
+    if count := sum(any(mark.auto is not None for mark in marks) for marks in unknown):
+        subject = f"{count} student{'s' * (count > 1)}"
+        yield f"{name}: {FILE} did not know the marks of {subject}; those that are still the same are in it again"
+    yield from map(str, shared_answers(reports))
+    if waiting := answers_waiting(coursedir, name):
+        yield f"{name}: {waiting} {'answers wait' if waiting > 1 else 'answer waits'} for a person to grade"
+
+
 class NotAll(NbGraderException):
     """Some submissions could not be graded, or their marks are held; the outcomes name them."""
 
@@ -116,29 +135,6 @@ def report_failures(log: Any, assignment: str, outcomes: Sequence[SubmissionOutc
         log.error("%s", left_alone(assignment, len(held)))
     if failed or held:
         raise NotAll(f"{len(failed) + len(held)} submissions are left")
-
-
-def cell_digests(assignment: Assignment, points: Mapping[str, float]) -> dict[str, tuple[float, str]]:
-    """For each graded cell its points, and a digest of the model answer if a person grades it.
-
-    Tests have none, since their score shows whether they changed. points: the gradebook's, by grade_id
-    """
-    answers = assignment.written_answers
-    return {name: (points[name], _digest(answers.get(name, ""))) for name in assignment.graded_cells if name in points}
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
-
-
-def suite_digest(version: str, points: Mapping[str, float]) -> str:
-    """A digest of what a mark depends on beside the submission. version: the course's; points: the gradebook's"""
-    return _digest(version + repr(sorted(points.items())))
-
-
-def unchanged_cells(before: Mapping[str, object], now: Mapping[str, object]) -> set[str]:
-    """The cells whose points and question are the same."""
-    return {name for name, digest in now.items() if before.get(name) == digest}
 
 
 def answers_in(notebook: Path, names: Collection[str]) -> dict[str, object]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import contextlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -19,16 +18,15 @@ from autograder.course.source_notebook import CHECK
 from autograder.errors import MachineError
 from autograder.nbgrader.gradebook_rows import CourseCell
 from autograder.nbgrader.hardening.sanitise import cleaned
-from autograder.nbgrader.outcomes import FAILED, REPAIRED, answer_in
+from autograder.nbgrader.history import Basis, Graded
+from autograder.nbgrader.outcomes import FAILED, REPAIRED, answer_in, answers_in
 from autograder.nbgrader.totals import extra_credit
-from autograder.report import CellResult
+from autograder.report import CellResult, ExerciseResult, Report
 from autograder.reports import rubric
 from autograder.reports.store import MadeOf, SetAside
-from autograder.submission import NotebookFile, Submission, code_cells, grade_id
-from autograder.task import Marked, Task
+from autograder.submission import NotebookFile, Submission, cell_id, code_cells, grade_id
+from autograder.task import Marked
 from autograder.text import shown_name
-from autograder.worker.executors import IdleWorkers
-from autograder.worker.pool import open_pool
 
 KEY = "autograder"  # of nbgrader's `resources`, through which a `GradingContext` is passed
 MAX_OUTPUT = 20_000  # characters that a cell printed
@@ -39,7 +37,7 @@ class GradingContext:
     """Data that the preprocessors need about the notebook they grade.
 
     cells: the gradebook's cells, by grade_id
-    task, marked: what the workers were given of this submission, and their result; `Mark` may replace it
+    report, results: of the workers; results of the submission's cells that ran, by the cell's id
     made: of what the marks are made; a preprocessor adds the scores
     unchanged: graded cells whose question is the same as when this submission was last graded
     left_empty: written questions that had no answer then, if all files of the student are the same
@@ -52,8 +50,8 @@ class GradingContext:
     assignment: Assignment
     submission: Submission
     cells: Mapping[str, CourseCell]
-    task: Task
-    marked: Marked
+    report: Report
+    results: Mapping[str, CellResult]
     made: MadeOf
     unchanged: Collection[str]
     left_empty: Collection[str]
@@ -61,6 +59,41 @@ class GradingContext:
     earlier: Mapping[str, object]
     notices: list[str]
     moved_pictures: dict[str, int]
+
+
+def context_of(
+    submission: Submission,
+    notebook: NotebookFile,
+    marked: Marked,
+    graded: Graded,
+    basis: Basis,
+    notices: list[str],
+    moved_pictures: dict[str, int],
+) -> GradingContext:
+    """What the preprocessors need. notebook: the submission's; graded: before this run"""
+    assignment, student = graded.assignment, submission.student
+    made, before, is_entered = graded.now(submission), graded.made(student), graded.is_entered(student)
+    is_lost, marks = not graded.is_known(student), graded.marks.get(student, {})
+    same = student in graded.marks and before.work == made.work
+    same_cells = {name for name, question in basis.questions.items() if before.cells.get(name) == question}
+    answers = [name for name, cell in basis.cells.items() if cell.is_answer and (name in same_cells or is_lost)]
+    empty = {name for name in answers if name in same_cells and name in marks and marks[name].auto == 0}
+    has_earlier = not same and (is_entered or is_lost)
+    cells = code_cells(notebook, assignment.source.locked_cells)  # those of the task; none has a result if it failed
+    return GradingContext(
+        assignment=assignment,
+        submission=submission,
+        cells=basis.cells,
+        report=marked.report,
+        results={cell_id(cell.index): result for cell, result in zip(cells, marked.cells, strict=False)},
+        made=made,
+        unchanged=same_cells if same else set(),
+        left_empty=empty if same and before.files == made.files else (),
+        set_aside=before.set_aside if is_entered else {},
+        earlier=answers_in(graded.notebook(student), answers) if has_earlier else {},
+        notices=notices,
+        moved_pictures=moved_pictures,
+    )
 
 
 def context_in(resources: Mapping[str, Any]) -> GradingContext:
@@ -73,7 +106,6 @@ def context_in(resources: Mapping[str, Any]) -> GradingContext:
 class Mark(NbGraderPreprocessor):
     """Writes outputs, marks and rubrics of a notebook that ran in the sandbox into its cells."""
 
-    idle = IdleWorkers()  # nbgrader makes another of these for each notebook, and formgrader's button for each click
     sandbox = Enum(
         ["auto", "bubblewrap", "landlock", "process"],
         default_value="auto",
@@ -81,34 +113,29 @@ class Mark(NbGraderPreprocessor):
     ).tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
-        """Grade one notebook in place. Raises `MachineError` if it could not be graded."""
+        """Write into one notebook in place. Raises `MachineError` if it could not be graded."""
         context = context_in(resources)
-        assignment, marked = context.assignment, context.marked
-        cells = code_cells(NotebookFile.of(nb.cells), assignment.source.locked_cells)
-        task = context.task.of(cells)
-        if task != context.task and not marked.report.reason:  # restoring cells has changed what is to run
-            context.marked = marked = self._marked_now(task, assignment)
-        if marked.report.reason:
-            raise MachineError(marked.report.reason)
-        for cell, result in zip(cells, marked.cells, strict=True):
-            nb.cells[cell.index].outputs = _cell_outputs(result)
-        graded = {check_cell(exercise.name, context.cells): exercise for exercise in marked.report.exercises}
+        if context.report.reason:
+            raise MachineError(context.report.reason)
+        graded = {check_cell(exercise.name, context.cells): exercise for exercise in context.report.exercises}
         for cell in nb.cells:
-            if grade_id(cell) in graded and cell.cell_type == "code":
-                exercise = graded[grade_id(cell)]
-                data = {"text/plain": f"{exercise.score:.15g}", "text/html": rubric.as_html(exercise)}
-                place = exercise.first("place")
-                metadata = {REPAIRED: place.repaired} if place else {}
-                failed = [test.name for test in exercise.tests if test.state != "passed"]
-                metadata |= {FAILED: failed[0]} if failed and exercise.started else {}
-                cell.outputs = [_output("execute_result", data=data, metadata=metadata, execution_count=None)]
+            if cell.cell_type != "code":
+                continue
+            if grade_id(cell) in graded:
+                cell.outputs = [_rubric(graded[grade_id(cell)])]
+            elif cell.id in context.results:  # restored cells have no results: there was nothing of the student's
+                cell.outputs = _cell_outputs(context.results[cell.id])
         return nb, resources
 
-    def _marked_now(self, task: Task, assignment: Assignment) -> Marked:
-        """Mark a task by one worker of this process."""
-        with contextlib.closing(open_pool(assignment.root, 1, self.sandbox, idle=self.idle)) as workers:
-            ((_, marked),) = workers.mark([task])
-        return marked
+
+def _rubric(exercise: ExerciseResult) -> NotebookNode:
+    """An exercise's points as the result of its check cell, with the rubric beside them."""
+    data = {"text/plain": f"{exercise.score:.15g}", "text/html": rubric.as_html(exercise)}
+    place = exercise.first("place")
+    metadata = {REPAIRED: place.repaired} if place else {}
+    failed = [test.name for test in exercise.tests if test.state != "passed"]
+    metadata |= {FAILED: failed[0]} if failed and exercise.started else {}
+    return _output("execute_result", data=data, metadata=metadata, execution_count=None)
 
 
 class SaveMarks(SaveAutoGrades):

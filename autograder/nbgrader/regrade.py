@@ -20,21 +20,15 @@ from autograder.discovery import submission_in
 from autograder.errors import AutograderError, CourseError
 from autograder.nbgrader import gradebook_backup, history, must
 from autograder.nbgrader.gradebook import grade_into_gradebook
-from autograder.nbgrader.gradebook_rows import (
-    NO_MARK,
-    CellMark,
-    CellMarks,
-    marks_now,
-    penalty_in,
-)
+from autograder.nbgrader.gradebook_rows import NO_MARK, CellMark, CellMarks, penalty_in
 from autograder.nbgrader.outcomes import SubmissionOutcome
 from autograder.nbgrader.totals import extra_credit, graded_points, penalty_of, take_over_points
 from autograder.reading import write_whole
 from autograder.report import Report
 from autograder.reports.rubric import total
-from autograder.reports.store import SetAside, Store
+from autograder.reports.store import SetAside
 from autograder.text import shown_name
-from autograder.worker.pool import OnWait, grade_many
+from autograder.worker.pool import OnWait, grade, open_pool
 
 MarkChange = tuple[str, CellMark, CellMark]  # an exercise, its mark before and its mark after
 
@@ -104,35 +98,36 @@ def compare(
 
     Raises `AutograderError` if there are none.
     """
-    coursedir, submissions = nbgrader.coursedir, []
-    before = marks_now(coursedir, assignment.name)
-    students = sorted(before)
-    if not students:
+    coursedir, graded, compared = nbgrader.coursedir, history.Graded(nbgrader.coursedir, assignment), []
+    before = graded.marks
+    students = _students(before, assignment, only)
+    folders = [coursedir.format_path(coursedir.submitted_directory, one, assignment.name) for one in students]
+    submissions = [submission_in(one, Path(folder), assignment) for one, folder in zip(students, folders, strict=True)]
+    with Gradebook(coursedir.db_url, coursedir.course_id) as book:
+        found = [book.find_submission(assignment.name, student) for student in students]
+        late = [(submission.total_seconds_late, penalty_in(submission)) for submission in found]
+    with contextlib.closing(open_pool(course.root, len(students), jobs, sandbox, on_wait=on_wait)) as workers:
+        results = grade(submissions, course, workers, assignment.exercises)
+        for student, marked, (seconds, penalty) in zip(students, results, late, strict=True):
+            set_aside = graded.made(student).set_aside
+            one = _comparison(student, before[student], marked.report, assignment, set_aside)
+            now, after = penalty, penalty
+            with contextlib.suppress(CourseError):  # writing names those whom the plugin for late work hinders
+                now, after = (penalty_of(nbgrader, student, _sum(each), seconds) for each in (one.before, one.after))
+            compared.append(replace(one, penalties=(now, after)))
+    return compared
+
+
+def _students(graded: Collection[str], assignment: Assignment, only: str) -> list[str]:
+    """Whom to compare. Raises `AutograderError` if nobody, or not `only`, is graded."""
+    if not graded:
         raise AutograderError(
             f"nobody's {assignment.name} is graded yet; run `nbgrader generate_assignment {assignment.name}` if it is "
             f"not released, then `nbgrader autograde {assignment.name}`"
         )
-    if only:
-        if only not in students:
-            raise AutograderError(f"{shown_name(only)} has no marks in {assignment.name}")
-        students = [only]
-    for student in students:
-        folder = coursedir.format_path(coursedir.submitted_directory, student, assignment.name)
-        submissions.append(submission_in(student, Path(folder), assignment))
-    with Gradebook(coursedir.db_url, coursedir.course_id) as book:
-        found = [book.find_submission(assignment.name, student) for student in students]
-        late = [(submission.total_seconds_late, penalty_in(submission)) for submission in found]
-    reports = grade_many(submissions, course, jobs, sandbox, on_wait=on_wait, exercises=assignment.exercises)
-    compared, known = [], Store(Path(coursedir.root)).entries(assignment.name)
-    for student, report, (seconds, penalty) in zip(students, reports, late, strict=True):
-        entry = history.last(known.get(student, []), before[student])
-        set_aside = entry.made.set_aside if entry else {}
-        one = _comparison(student, before[student], report, assignment, set_aside)
-        now, after = penalty, penalty
-        with contextlib.suppress(CourseError):  # writing names those whom the plugin for late work hinders
-            now, after = (penalty_of(nbgrader, student, _sum(each), seconds) for each in (one.before, one.after))
-        compared.append(replace(one, penalties=(now, after)))
-    return compared
+    if only and only not in graded:
+        raise AutograderError(f"{shown_name(only)} has no marks in {assignment.name}")
+    return [only] if only else sorted(graded)
 
 
 def _comparison(

@@ -13,8 +13,7 @@ from autograder.course.assignments import Assignment
 from autograder.errors import AutograderError
 from autograder.nbgrader import history
 from autograder.nbgrader.feedback_page import still_open
-from autograder.nbgrader.gradebook_rows import course_cells, points_of
-from autograder.nbgrader.outcomes import SMALL, suite_digest
+from autograder.nbgrader.outcomes import SMALL
 from autograder.nbgrader.totals import assign_penalties
 from autograder.report import Report
 from autograder.reports.rubric import points
@@ -37,7 +36,7 @@ def lines(assignment: Assignment, nbgrader: Any, student: str) -> tuple[list[str
     known = store.entries(assignment.name, student)[student]
     now = known[-1]
     try:
-        maximum = points_of(course_cells(coursedir, assignment))
+        basis = history.Basis.of(coursedir, assignment)
     except MissingEntry:
         raise AutograderError(f"the gradebook has no {assignment.name}") from None
     report = store.report(assignment.name, student, now.made)
@@ -46,12 +45,12 @@ def lines(assignment: Assignment, nbgrader: Any, student: str) -> tuple[list[str
         sentence = "No report was kept. autograder grade --gradebook --force makes one."
     elif other:
         sentence = f"The gradebook has other points for {', '.join(other)} than the report from then (kit {now.kit})."
-    elif now.made.suite != suite_digest(assignment.version, maximum):
+    elif now.made.suite != basis.suite:
         sentence = f"The course has changed since; this is the report from then (kit {now.kit})."
     else:
         sentence = f"This is the report from then, by the same tests (kit {now.kit}): the same points."
     late = f", {points(now.penalty)} of them lost for being late" if now.penalty else ""
-    most = sum(maximum.values())  # also of what nobody has graded yet
+    most = sum(basis.points.values())  # also of what nobody has graded yet
     head = f"{shown_name(student)}, {assignment.name}: {points(now.score)} of {points(most)} points{late}"
     head = "; ".join(filter(None, (head, _still_open(coursedir, assignment, student))))
     return [head, *_events(known), *_exercises(now, report, assignment.written_answers), sentence], not other

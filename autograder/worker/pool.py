@@ -1,4 +1,4 @@
-"""A pool of workers marks many submissions, and returns their reports in order.
+"""The one way to grade: a pool of workers marks many submissions, and `grade` yields their results in order.
 
 A worker's thread only waits for its notebook and its judge, which are processes, so threads are enough for any number
 of cores. A task holds all that a worker needs of a submission, so a worker may be on another machine, if the course is
@@ -8,7 +8,6 @@ size takes the same memory. An executor does the work; see `worker.executors`.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import itertools
 import os
@@ -67,19 +66,17 @@ def worker_count(jobs: int, submissions: int) -> int:
     return max(1, min(jobs or cores, submissions))
 
 
-def grade_many(
-    submissions: Sequence[Submission],
+def grade(
+    submissions: Iterable[Submission],
     course: Course,
-    jobs: int,
-    sandbox: str = "auto",
-    scheduler: str = "",
-    on_wait: OnWait = not_waiting,
+    workers: WorkerPool,
     exercises: tuple[Exercise, ...] = (),
-) -> Iterator[Report]:
-    """One report for each submission, in order, by workers here or by the Dask cluster at `scheduler`.
+    for_page: bool = False,
+) -> Iterator[Marked]:
+    """The result of each submission, in order. All marks of students are made here, whatever is done with them.
 
-    jobs: see `worker_count`
     exercises: of the one assignment, in place of those in the course's files; empty if they count
+    for_page: true if there will be feedback pages; see `Task`
     """
 
     @functools.cache
@@ -92,23 +89,29 @@ def grade_many(
             return None, ""
 
     tasks = (
-        replace(as_task(submission, *known(submission.assignment)), exercises=exercises) for submission in submissions
+        replace(as_task(submission, *known(submission.assignment)), exercises=exercises, for_page=for_page)
+        for submission in submissions
     )
-    workers = worker_count(jobs, len(submissions))
-    with contextlib.closing(open_pool(course.root, workers, sandbox, scheduler)) as pool:
-        pool.on_wait = on_wait
-        yield from (marked.report for _, marked in pool.mark(tasks))
+    return (marked for _, marked in workers.mark(tasks))
 
 
 def open_pool(
-    root: Path, jobs: int = 1, sandbox: str = "auto", scheduler: str = "", idle: IdleWorkers | None = None
+    root: Path,
+    submissions: int,
+    jobs: int = 0,
+    sandbox: str = "auto",
+    scheduler: str = "",
+    on_wait: OnWait = not_waiting,
+    idle: IdleWorkers | None = None,
 ) -> WorkerPool:
-    """A pool for one course, of `jobs` workers here, or of those of the Dask cluster at `scheduler`.
+    """A pool for that many submissions of one course, here or on the Dask cluster at `scheduler`.
 
+    jobs: workers here; see `worker_count`
     idle: keeps a worker here for the next pool
     """
-    executor = DaskExecutor(root, sandbox, scheduler) if scheduler else LocalExecutor(root, sandbox, jobs, idle)
-    return WorkerPool(executor)
+    count = worker_count(jobs, submissions)
+    executor = DaskExecutor(root, sandbox, scheduler) if scheduler else LocalExecutor(root, sandbox, count, idle)
+    return WorkerPool(executor, on_wait)
 
 
 def what_is_unsafe(sandbox: str, root: Path) -> str | None:
@@ -150,9 +153,8 @@ def _as_marked(task: Task, result: Marked | Exception) -> Marked:
 class WorkerPool:
     """Workers for one course; `mark` may be called many times."""
 
-    def __init__(self, executor: Executor) -> None:
-        self._executor = executor
-        self.on_wait: OnWait = not_waiting
+    def __init__(self, executor: Executor, on_wait: OnWait = not_waiting) -> None:
+        self._executor, self._on_wait = executor, on_wait
         self._refused = dict[str, Report]()  # by assignment: the first report that says why nobody is graded in it
 
     def close(self) -> None:
@@ -210,7 +212,7 @@ class WorkerPool:
         begun = checked = time.monotonic()
         while not wait([submitted.future], 1).done:
             now = time.monotonic()
-            self.on_wait(submitted.tasks[0], now - begun)
+            self._on_wait(submitted.tasks[0], now - begun)
             if now - checked > CHECK_SECONDS:
                 # A cluster whose last worker is lost keeps the task, and would never report anything.
                 self._executor.check()

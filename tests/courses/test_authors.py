@@ -10,7 +10,7 @@ import pytest
 
 from autograder.authoring import course_check, known_mistakes
 from autograder.authoring.known_mistakes import promises
-from autograder.cli import signals
+from autograder.cli import main
 from autograder.course.assignments import Course
 from autograder.explain import visible_fingerprints
 from autograder.explain.material import Material
@@ -214,7 +214,7 @@ def test_signals_interrupt_the_check_of_known_mistakes(tmp_path, monkeypatch):
             stack.callback(logging.disable, logging.NOTSET)  # the handler disables logging
             stack.callback(lambda before=before: [signal.signal(*pair) for pair in before.items()])
             for one in before:
-                signal.signal(one, signals._raise)
+                signal.signal(one, main._raise)
             with pytest.raises(kind):
                 list(course_check.known_mistakes(course.assignment(NAME)))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from pathlib import Path
@@ -12,7 +13,7 @@ from typer.testing import CliRunner
 from autograder.cli.main import app
 from autograder.discovery import find_submissions
 from autograder.errors import MachineError
-from autograder.worker.pool import grade_many
+from autograder.worker import pool
 from autograder.worker.worker import Worker
 from tests.conftest import ROOT
 from tests.helpers.small_course import BUILT, EXERCISE, NAME, SOLVED, WRONG, small_course, submit
@@ -147,7 +148,8 @@ def test_grader_fault_in_one_submission_does_not_stop_the_run(course, monkeypatc
 
     monkeypatch.setattr(Worker, "_judged_with_retry", faulty)
     found = find_submissions([course.root / "submitted"], course, NAME)
-    reports = {report.student: report for report in grade_many(found, course, 1)}
+    with contextlib.closing(pool.open_pool(course.root, len(found))) as workers:
+        reports = {marked.report.student: marked.report for marked in pool.grade(found, course, workers)}
     assert "this machine could not run it: no memory" in reports["wrong"].reason
     assert "the grader itself" in reports["untouched"].reason
     assert reports["right"].score == 6

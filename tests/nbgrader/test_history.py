@@ -111,6 +111,7 @@ def test_lost_or_damaged_store_costs_no_mark(course):
         assert f"{store} is damaged" in output and "No mark is lost, since the gradebook has them" in output
     store.unlink()
     reweigh(course)
+    assert "2 gain, 0 lose" in said_by(course, "regrade", NAME)
     output = said_by(course, *GRADE, code=1)
     assert "ada 0.3 → 1.5" in output.replace(f", {NAME}: {EXERCISE}", ""), "no mark changes without a word"
     assert f"{NAME}: marks.db did not know the marks of 2 students" in output

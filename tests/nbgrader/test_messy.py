@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import json
 import os
@@ -15,7 +16,7 @@ from autograder.course.source_notebook import CHECK
 from autograder.discovery import find_submissions
 from autograder.nbgrader import api
 from autograder.submission import MAX_BYTES, grade_id
-from autograder.worker.pool import grade_many
+from autograder.worker.pool import grade, open_pool
 from tests.helpers.classes import marks
 from tests.helpers.small_course import BUILT, EXERCISE, NAME, NOTEBOOK, WRITTEN, WRONG, book_of, released, small_course
 
@@ -212,8 +213,9 @@ def graded(course, right):
         place(course, student).write_text(json.dumps(right))
     extras(place(course, "extras"), right)
     result = api(course.root).autograde(NAME, "*")
-    reports = grade_many(find_submissions([course.root / "submitted"], course), course, 2)
-    return result, {report.student: report for report in reports}
+    found = find_submissions([course.root / "submitted"], course)
+    with contextlib.closing(open_pool(course.root, len(found), 2)) as workers:
+        return result, {marked.report.student: marked.report for marked in grade(found, course, workers)}
 
 
 def place(course, student):

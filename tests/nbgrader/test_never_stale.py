@@ -8,6 +8,7 @@ import subprocess
 import nbformat
 import pytest
 
+from autograder.nbgrader import autograde
 from tests.helpers.small_course import (
     A_POINT_FOR_LATENESS,
     EXERCISE,
@@ -86,6 +87,26 @@ def test_notebook_renamed_by_a_browser_is_graded(course):
     assert json.loads((course.root / "marks.json").read_text())[0]["score"] == full
     _, output = command(course, "regrade", NAME)
     assert "0 gain, 0 lose, 4 keep" in output, output
+
+
+def test_work_that_changes_while_it_is_graded_gets_no_mark_for_what_it_was(course, monkeypatch):
+    submit(course, "fay", {EXERCISE: WRONG})
+    grade = autograde.grade
+
+    def handed_in_again(*how, **more):
+        for marked in grade(*how, **more):
+            submit(course, "fay")
+            yield marked
+
+    monkeypatch.setattr(autograde, "grade", handed_in_again)
+    outcomes, _ = graded(course)
+    assert {one.student: one.reason for one in outcomes} == {
+        "fay": f"{NOTEBOOK} changed while it was graded; grade again"
+    }
+    monkeypatch.undo()
+    graded(course)
+    with book_of(course) as book:
+        assert book.find_submission(NAME, "fay").score == book.find_submission(NAME, "ann").score > 0
 
 
 def test_nobody_is_graded_if_the_solution_fails_the_tests(course):

@@ -9,8 +9,7 @@ import time
 import pytest
 from typer.testing import CliRunner
 
-from autograder.cli import doctor_trial
-from autograder.cli.doctor import GOOD, HOLES, LESS, UNSAFE, findings
+from autograder.cli.doctor import GOOD, HOLES, LESS, UNSAFE, findings, trial
 from autograder.cli.main import app
 from autograder.cli.options import warn
 from autograder.course.assignments import Course, course_at
@@ -36,7 +35,7 @@ def doctor(*words):
 @pytest.fixture
 def without_trial(monkeypatch):
     """Leaves out the trial run."""
-    monkeypatch.setattr(doctor_trial, "trial", lambda course: iter(()))
+    monkeypatch.setattr("autograder.cli.doctor.trial", lambda course: iter(()))
 
 
 def pretend_version(version, folder, monkeypatch, mode=0o755):
@@ -140,7 +139,7 @@ def test_trial_run_succeeds_within_a_minute():
 @pytest.mark.slow
 def test_failed_trial_is_not_safe_and_gives_reasons(monkeypatch, tmp_path):
     """A loop that ends by itself, and a solution that loses marks."""
-    monkeypatch.setattr(doctor_trial, "LOOP", "pass")
+    monkeypatch.setattr("autograder.cli.doctor.LOOP", "pass")
     course = small_course(tmp_path / "course")
     notebook = course.assignment(NAME).notebook
     notebook.write_text(notebook.read_text().replace("return X - ", "return X + "))
@@ -161,6 +160,6 @@ def test_machine_without_resources_is_reported(function, monkeypatch):
         raise MachineError("Too many open files (errno 24)")
 
     monkeypatch.setattr(frames, function, no_room)
-    (one,) = doctor_trial.trial(None)
+    (one,) = trial(None)
     assert (one.what, one.state) == ("trial", UNSAFE)
     assert one.found == "Too many open files (errno 24)"

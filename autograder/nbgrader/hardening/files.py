@@ -117,12 +117,12 @@ class PlainFiles(BaseConverter):
             )
 
 
-def convert_student(converter: BaseConverter, assignment: str, student: str) -> None:
-    """nbgrader's own steps for the notebooks of one student."""
+def convert_student(converter: BaseConverter, assignment: str, student: str, convert: Callable[[str], None]) -> None:
+    """nbgrader's own steps for the notebooks of one student. convert: does the step for one notebook"""
     converter.run_pre_convert_hook()
     converter.init_assignment(assignment, student)
     for notebook in converter.notebooks:
-        converter.convert_single_notebook(notebook)
+        convert(notebook)
     converter.set_permissions(assignment, student)
     converter.run_post_convert_hook()
 
