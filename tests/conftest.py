@@ -9,9 +9,8 @@ import os
 import shutil
 import signal
 import sys
-import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ import pytest
 import typer.testing
 
 from autograder.course.assignments import CONFIG, Course
-from cellcage import Backend, Zygote
 from cellcage.linux import landlock_rules
 from cellcage.machine import backend
 from tests.helpers import browser
@@ -135,50 +133,6 @@ def copy_course(folder: Path) -> Course:
         shutil.copytree(ROOT / name, folder / name, ignore=ignored)
     shutil.copy(ROOT / CONFIG, folder / CONFIG)
     return Course(folder)
-
-
-class KeptZygote(Zygote):
-    """A zygote that outlives the workers whose fork servers it forks."""
-
-    def end(self) -> None:
-        """Nothing; the fixture ends it with `close`."""
-
-    def close(self) -> None:
-        super().end()
-
-
-@pytest.fixture(scope="session")
-def zygote_for_all(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Zygote]]:
-    """Opens one zygote for all courses below pytest's folder that import the same. To start it takes a quarter second.
-
-    Trusted processes may read all of that folder, and students' code none of it.
-    """
-    folder = tmp_path_factory.getbasetemp().resolve()
-    with contextlib.ExitStack() as opened:
-
-        @functools.cache
-        def kept(
-            backend: Backend, modules: tuple[str, ...], places: tuple[Path, ...], path: tuple[Path, ...]
-        ) -> Zygote:
-            zygote = KeptZygote(backend, modules, places, path)
-            opened.callback(zygote.close)
-            return zygote
-
-        def zygote(backend: Backend, modules: Iterable[str], places: Sequence[Path], path: Sequence[Path]) -> Zygote:
-            if str(folder.parent) == tempfile.gettempdir():  # with --basetemp; a place's parent is hidden, too
-                return Zygote(backend, modules, places, path)
-            shown = [folder if place.resolve().is_relative_to(folder) else place for place in places]
-            return kept(backend, tuple(modules), tuple(dict.fromkeys(shown)), tuple(path))
-
-        yield zygote
-
-
-@pytest.fixture(scope="module")
-def shared_zygote(zygote_for_all: Callable[..., Zygote]) -> Iterator[None]:
-    """Commands in this process start no zygote of their own."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("autograder.worker.worker.Zygote", zygote_for_all)
-        yield
 
 
 @pytest.fixture

@@ -62,7 +62,7 @@ RAISES = "def softmax(x, axis=-1):\n    print('\\x1b[33myellow\\x1b[0m')\n    ra
 
 
 @pytest.fixture(scope="module")
-def graded(tmp_path_factory, kept_workers, shared_zygote):
+def graded(tmp_path_factory, kept_workers):
     """Two students: ada's code is right; sam's has a mistake with a picture, and is late. Both wrote the same text."""
     course = copy_course(tmp_path_factory.mktemp("accessible") / "course")
     with (course.root / "nbgrader_config.py").open("a") as config:

@@ -6,5 +6,5 @@ import pytest
 
 
 @pytest.fixture(scope="module", autouse=True)
-def everywhere(kept_workers, shared_zygote):
-    """All tests here keep workers and share zygotes."""
+def everywhere(kept_workers):
+    """All tests here keep workers."""

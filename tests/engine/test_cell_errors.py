@@ -16,7 +16,7 @@ from tests.helpers.in_process import COURSE
 from tests.helpers.kernel import Kernel, seen
 from tests.helpers.small_course import BUILT, EXERCISE, NAME, command, reports_of, said_by, small_course, submit
 
-pytestmark = pytest.mark.usefixtures("kept_workers", "shared_zygote")
+pytestmark = pytest.mark.usefixtures("kept_workers")
 
 A1 = COURSE.assignment("a1_scaled_dot_product")
 RELEASED = ROOT / "assignments" / A1.name / A1.notebook.name

@@ -48,7 +48,7 @@ def answer(what: int) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def course(tmp_path_factory, kept_workers, shared_zygote):
+def course(tmp_path_factory, kept_workers):
     course = small_course(tmp_path_factory.mktemp("explaining") / "course", students=["ada"])
     (course.folder / "relations.py").write_text(RELATIONS)
     for number, student in enumerate(CAUSES, start=1):

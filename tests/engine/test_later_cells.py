@@ -11,7 +11,7 @@ from tests.conftest import copy_course
 from tests.helpers.classes import LOOP
 from tests.helpers.small_course import EXERCISE, WRONG, released, reports_of, small_course
 
-pytestmark = pytest.mark.usefixtures("kept_workers", "shared_zygote")
+pytestmark = pytest.mark.usefixtures("kept_workers")
 
 SCRATCH = {
     "assigned": f"{EXERCISE} = {EXERCISE}(np.ones((2, 3)))",

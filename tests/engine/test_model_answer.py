@@ -15,7 +15,7 @@ from autograder.worker.executors import MODEL_ANSWER
 from autograder.worker.worker import Worker
 from tests.helpers.small_course import NAME, book_of, command, nbgrader, said_by, small_course
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("kept_workers", "shared_zygote")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("kept_workers")]
 OTHER, OTHERS = "a2_second", "column_centred"
 STUDENTS = "ada", "bob"
 WHY = f"nobody is graded in {OTHER}, and no mark has changed, because its model answer does not get full marks"

@@ -82,7 +82,7 @@ def run_here(line, course):
     return {"autograder": said_by, "nbgrader": nbgrader}[program](course, *words)
 
 
-def test_readme_commands_run_in_order(checkout, kept_workers, shared_zygote):
+def test_readme_commands_run_in_order(checkout, kept_workers):
     """On a course with one submission. The first one runs as a program, the others in this process."""
     mine = [line for line in commands("README.md") if line not in MAIN + LOOK]
     assert set(IN_THE_GUIDE) <= set(mine) & set(pages.commands("instructor"))
