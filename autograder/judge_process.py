@@ -9,13 +9,14 @@ no socket and write no file. When it is done it ends, with everything that it ha
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import socket
 import sys
 import traceback
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -23,12 +24,12 @@ import msgspec
 from msgspec import structs
 
 from autograder.course.assignments import Assignment, Course, Exercise
+from autograder.course.loading import TimeIsUp
 from autograder.errors import CourseError, MachineError
-from autograder.explain.explaining import Explaining, add, bare, cells_of, explain
+from autograder.explain import explaining
 from autograder.explain.material import Material, material_of
-from autograder.explain.repair.search import Repairs
 from autograder.judge.assert_cells import judge_assert_cells
-from autograder.judge.judging import mark
+from autograder.judge.judging import bare, mark
 from autograder.judge.notebook import DisplayCell, JudgedNotebook, display_cells
 from autograder.report import CellResult, ExerciseResult, Verdict
 from autograder.task import CourseSetting, FromJudge, Opened, Preparation, Task
@@ -163,26 +164,22 @@ class Judge:
             by_asserts = judge_assert_cells(assignment.source.assert_cells, task, process, loaded.material.terms)
         if not task.for_page and len(by_asserts) == len(task.exercises):
             return _verdict(task, by_asserts.values(), [CellResult()] * len(task.cells), loaded.material)
-        material = loaded.material if task.for_page else replace(loaded.material, examples={})
+        material = loaded.material
         others = [exercise for exercise in task.exercises if exercise.name not in by_asserts]
         checks, shows = dict(task.checks), task.for_page and assignment.source.is_classic
         with JudgedNotebook(task.cells, task.limits, process, loaded.display_cells, checks, shows) as notebook:
-
-            def as_verdict(results: Iterable[ExerciseResult]) -> Verdict:
-                return _verdict(task, [*by_asserts.values(), *results], notebook.results, material)
-
             judged = mark(material, notebook, others)
             if notebook.machine_failed:
                 raise notebook.machine_failed
-            frames.send(sock, FromJudge(marks=as_verdict(bare(judged))))
-            explaining = Explaining(limited=True)
-            explained = explain(material, judged, explaining, notebook)
-            explained = add(explained, judged, explaining, "words on the notebook's cells", cells_of(notebook))
-            frames.send(sock, FromJudge(marks=as_verdict(explained)))
-            located = add(explained, judged, explaining, "where to look", Repairs(material, notebook).place)
+            results = bare(judged)
+            for steps in explaining.GRADING_FOR_PAGE if task.for_page else explaining.GRADING:
+                known = _verdict(task, [*by_asserts.values(), *results], notebook.results, material)
+                frames.send(sock, FromJudge(marks=known))
+                results = explaining.explain(material, notebook, judged, results, steps, explaining.SUBMISSION_SECONDS)
             if task.for_page:
-                explaining.attempt("what display cells show", notebook.show, None)
-            return as_verdict(located)
+                with contextlib.suppress(Exception, TimeIsUp), explaining.in_time():
+                    notebook.show()
+            return _verdict(task, [*by_asserts.values(), *results], notebook.results, material)
 
 
 def _verdict(task: Task, results: Iterable[ExerciseResult], cells: Sequence[CellResult], material: Material) -> Verdict:

@@ -178,6 +178,26 @@ class ExerciseResult(Struct, frozen=True):
         return found.hint if found else ""
 
     @property
+    def where(self) -> list[str]:
+        """Where the student should look, in words."""
+        return [place.where for place in self.of("place")]
+
+    @property
+    def correction(self) -> str:
+        """The line that repairs the code, in words for the person who grades; empty if none is known."""
+        return "".join(f"line {place.lines[0]} as `{place.repaired}`" for place in self.of("place")[:1])
+
+    @property
+    def remarks(self) -> list[str]:
+        """What a person should know about how it was graded, in words for the middle of a sentence."""
+        words = {
+            "mention": "the cell mentions the ready-made {}, but no call of it was noticed. A person should look at it",
+            "not produced": "the grader could not produce {}",
+        }
+        names = {kind: ", ".join(one.name for one in self.findings if one.kind == kind) for kind in words}
+        return [words[kind].format(named) for kind, named in names.items() if named]
+
+    @property
     def begun(self) -> bool:
         """True if it was started, or if what the student wrote does not run, such as for a syntax error."""
         return self.started or bool(self.evidence)

@@ -34,8 +34,8 @@ import psutil
 
 from autograder.errors import SubmissionError
 from autograder.explain import relations
-from autograder.explain.differences import ComparedCall
 from autograder.explain.fingerprints import fingerprint_of
+from autograder.explain.relations import ComparedCall
 from autograder.judge.redaction import without_words
 from autograder.report import CellResult, Picture, Verdict
 from autograder.submission import code_cells, read_notebook

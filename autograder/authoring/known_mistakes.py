@@ -19,7 +19,7 @@ from autograder.course.assignments import Assignment, Course, Exercise
 from autograder.course.content import Visible
 from autograder.explain import fingerprints, visible_fingerprints
 from autograder.explain.explaining import judge
-from autograder.explain.hypotheses import Hypotheses
+from autograder.explain.fingerprints import Hypotheses
 from autograder.explain.material import Material, material_of
 from autograder.judge.attempt import attempt
 from autograder.judge.rules import GRADING

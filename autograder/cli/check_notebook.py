@@ -25,7 +25,7 @@ from autograder.course.source_notebook import CHECK, MAX_BESIDE, CellKind
 from autograder.discovery import submission_in
 from autograder.errors import AutograderError, MachineError, SubmissionError
 from autograder.judge import cell_errors
-from autograder.judge.notebook import JudgedNotebook, defines
+from autograder.judge.notebook import EditedNotebook, JudgedNotebook, defines
 from autograder.judge.rules.rule import ask_one
 from autograder.reading import read_bytes
 from autograder.report import CellResult, Report
@@ -39,7 +39,7 @@ from autograder.submission import code_cells, folders_below, python_in, python_p
 from autograder.text import printable, printable_lines
 from autograder.worker.worker import backend_for
 from cellcage import ForkServer, Limits, Zygote
-from cellcage.notebook_calls import FirstCells, NotebookCalls, Terms
+from cellcage.notebook_calls import NotebookCalls, Terms
 from cellcage.notebook_calls import read as read_answer
 from cellcage.protocol import frames, messages
 from cellcage.protocol.calls import Answer, Call
@@ -247,8 +247,7 @@ def oral_questions(course: Course, student: str, assignment: str) -> Iterator[st
         definitions = in_cells(notebook.sources)
 
         def answer(text: str, call: Call) -> Answer:
-            terms = Terms(first_cells=FirstCells((text,), SECONDS, MEMORY))
-            with contextlib.closing(running.begin(terms)) as calls:
+            with contextlib.closing(EditedNotebook(running, (text,), SECONDS, MEMORY).begin(Terms())) as calls:
                 return read_answer(ask_one(calls, call))
 
         for name in notebook.exercises:

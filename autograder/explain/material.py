@@ -11,11 +11,13 @@ from autograder.course import content
 from autograder.course.assignments import Assignment
 from autograder.errors import CourseError
 from autograder.explain import fingerprints
-from autograder.explain.hypotheses import Hypotheses
+from autograder.explain.fingerprints import Hypotheses
 from autograder.explain.picture import Example, examples_of
 from autograder.explain.repair.cell import ParsedCell
-from autograder.judge.attempt import Tests
+from autograder.judge.attempt import JudgedNames, Tests
+from autograder.judge.judging import Judged
 from autograder.judge.rules import GRADING, terms_of
+from autograder.report import ExerciseResult
 from autograder.testing.catalogue import OfAnswer, read_catalogue
 from autograder.testing.plan import record
 from autograder.testing.suite import Suite
@@ -34,6 +36,20 @@ class Material(Tests):
     examples: Mapping[str, Example] = field(default_factory=dict)
     relations: Sequence[OfAnswer] = ()
     sizes: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """An exercise whose mark is to be explained, and all that may explain it.
+
+    result: as far as it is known; spent: CPU seconds, also of the student's, for other exercises in the same step
+    """
+
+    material: Material
+    names: JudgedNames
+    judged: Judged
+    result: ExerciseResult
+    spent: float = 0.0
 
 
 def material_of(assignment: Assignment, keeps: bool = True) -> Material:

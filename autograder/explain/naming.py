@@ -17,14 +17,18 @@ from functools import cached_property
 
 import numpy as np
 
-from autograder.explain.differences import USUAL, ComparedCall, of_form, takes_large_numbers
-from autograder.explain.hypotheses import Hypotheses
-from autograder.explain.relations import relation_among
+from autograder.explain import relations, visible_fingerprints
+from autograder.explain.fingerprints import Hypotheses
+from autograder.explain.material import Subject
+from autograder.explain.relations import USUAL, ComparedCall, of_form, takes_large_numbers
+from autograder.judge.rules.rule import Attempt
 from autograder.report import Finding
 from autograder.testing.catalogue import Mistake, OfAnswer
 from autograder.testing.comparing import same_answer, same_array, same_value
+from autograder.testing.expect import Mismatch
 from autograder.testing.functions import AnsweredCall, has_chance
 from autograder.testing.plan import PlannedCall
+from cellcage.notebook_calls import read
 from cellcage.protocol.calls import Answer, Failure, Kind, Reply
 from cellcage.values.value import arrays, parts_of
 
@@ -229,7 +233,7 @@ def _in_some_calls(compared: Compared) -> Finding | None:
 
 
 def _relation(compared: Compared) -> Finding | None:
-    return relation_among(compared.compared, compared.wrong, compared.of_course)
+    return relations.relation_among(compared.compared, compared.wrong, compared.of_course)
 
 
 Rule = tuple[str, Callable[[Compared], Finding | None]]
@@ -304,3 +308,45 @@ def _evidence(compared: Compared, given: frozenset[int]) -> str:
 def _count_different(answer: Answer) -> int:
     """How many different numbers an answer has; many zeros and ones would be weak evidence."""
     return len({float(n) for a in arrays(answer.value) for n in a.flat}) if isinstance(answer, Reply) else 0
+
+
+def in_hidden_tests(subject: Subject) -> Finding | None:
+    """What is wrong with the answers to hidden tests: a known mistake's name, or else a relation to right answers."""
+    material, exercise, best = subject.material, subject.judged.exercise.name, subject.judged.best
+    if material.hypotheses is None or all(run.outcome.untouched for run in best.runs if run.outcome.error):
+        return None
+    known = diagnose(material.hypotheses, exercise, best.calls, material.relations)
+    if known is None and best.corrected:
+        known = diagnose(material.hypotheses, exercise, best.corrected, material.relations)
+        known = None if known and known.name == relations.NAN else known  # there NaN stands for what did not come back
+    if not best.non_deterministic or (known is not None and known.kind == "known mistake"):
+        return known
+    # Non-deterministic answers are related to the right ones by chance only. Which calls they answer is not by chance.
+    return DROPOUT if _has_dropped(best) else NON_DETERMINISTIC
+
+
+def in_visible_tests(subject: Subject) -> Finding | None:
+    """The same from only the visible tests, without a solution."""
+    material, exercise, best = subject.material, subject.judged.exercise.name, subject.judged.best
+    wrong = [run.outcome.error for run in best.runs if run.outcome.error]
+    pairs = [(error.got, error.wanted) for error in wrong if isinstance(error, Mismatch)]
+    if not pairs:  # exceptions are weak evidence if there is nothing else
+        return None
+    if _has_dropped(best):
+        return DROPOUT
+    if best.non_deterministic:
+        return NON_DETERMINISTIC
+    answers = [read(one.answer) for one in best.calls]
+    if not say_little(answers):
+        names = visible_fingerprints.read(material.suite.folder)
+        if known := visible_fingerprints.named(names, exercise, answers):
+            return known
+    if len(pairs) < len(wrong) or not all(hasattr(value, "dtype") for pair in pairs for value in pair):
+        return None
+    return relations.of_shown(pairs, material.relations)
+
+
+def _has_dropped(best: Attempt) -> bool:
+    """Whether a dropout was on in a call: two such calls may be equal by chance."""
+    answers = (read(one.answer) for one in best.calls)
+    return any(isinstance(answer, Reply) and answer.dropped for answer in answers)

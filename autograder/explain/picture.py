@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -110,19 +111,21 @@ def examples_of(assignment: Assignment) -> dict[str, Example]:
     return found
 
 
-def drawn(example: Example | None, names: JudgedNames, one: Judged) -> Picture | None:
-    """An exercise's result on its example, in the state that counts; None if it cannot be drawn."""
-    if example is None:
+def draw(examples: Mapping[str, Example], names: JudgedNames, judged: Judged) -> Picture | None:
+    """An exercise's result on its example, in the state that counts; None if it has none, or cannot be drawn."""
+    example, name = examples.get(judged.exercise.name), judged.exercise.name
+    # Code that was stopped would have to be stopped once more.
+    was_stopped = any(isinstance(run.outcome.error, Stopped) for run in judged.best.runs)
+    if example is None or was_stopped or not judged.best.started:
         return None
-    names.at(one.place)
-    if names.looping and not names.uses(one.exercise.name, ()).isdisjoint(names.looping):
+    names.at(judged.place)
+    if names.looping and not names.uses(name, ()).isdisjoint(names.looping):
         return None
     with contextlib.closing(names.begin(Terms())) as calls:
-        return draw(calls, example, one.exercise.name)
+        return _drawn(calls, example, name)
 
 
-def draw(calls: ExerciseCalls, example: Example, name: str) -> Picture | None:
-    """The result of the student's function on the visible example; None if it cannot be drawn."""
+def _drawn(calls: ExerciseCalls, example: Example, name: str) -> Picture | None:
     try:
         answer = read(ask_one(calls, _call(name, example)))
     except (ModuleNotFoundError, Stopped):  # no PyTorch, or the stop button; the tests report it

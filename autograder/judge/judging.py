@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,11 +13,16 @@ from autograder.course.assignments import Exercise
 from autograder.judge.attempt import JudgedNames, Tests, attempt
 from autograder.judge.notebook import JudgedNotebook, defines
 from autograder.judge.rules.rule import Attempt, ask_one, ask_together, is_too_slow
+from autograder.report import ExerciseResult, State, TestResult
 from autograder.testing.call_text import ParameterNames
 from autograder.testing.callbacks import functions_in, parameter_names, without_reference
 from autograder.testing.comparing import same_answer
+from autograder.testing.student_errors import Stopped
+from autograder.testing.suite import Outcome
 from cellcage.notebook_calls import read
 from cellcage.protocol.calls import Call
+
+NO_MESSAGE = "This test failed."  # where its own message could not be produced
 
 
 @dataclass(frozen=True)
@@ -31,6 +37,42 @@ class Judged:
     best: Attempt
     place: int | None = None
     final: Attempt | None = None
+
+    @property
+    def is_right(self) -> bool:
+        """True if all tests pass in the notebook's final state, so that there is no mistake."""
+        return self.best.started and self.best.full and self.place is None
+
+
+def bare(judged: Sequence[Judged]) -> list[ExerciseResult]:
+    """The marks alone: points that add up, and no explanation."""
+    return [_bare(one.exercise, one.best) for one in judged]
+
+
+def _bare(exercise: Exercise, best: Attempt) -> ExerciseResult:
+    points = shares([outcome.test.weight for outcome in best.outcomes], exercise.points)
+    tests = tuple(map(_as_test_result, best.outcomes, points))
+    return ExerciseResult(exercise.name, tests, exercise.points, best.started, tuple(sorted(best.asked)))
+
+
+def _as_test_result(outcome: Outcome, points: float) -> TestResult:
+    state: State = "not known" if outcome.untouched else "passed" if outcome.error is None else "failed"
+    score = points if state == "passed" else round(points * outcome.kept, 4)
+    message, stopped = NO_MESSAGE if outcome.error else "", isinstance(outcome.error, Stopped)
+    return TestResult(outcome.test.name, outcome.test.sentence, state, score, points, message, stopped)
+
+
+def shares(weights: Sequence[float], points: float) -> list[float]:
+    """Points for each weight that add up to `points`; in hundredths, unless one of them would then be 0."""
+    exact = [points * weight / sum(weights) for weight in weights]
+    for unit in (100, 10_000):
+        whole = [math.floor(share * unit + 1e-6) for share in exact]
+        left = max(0, round(points * unit) - sum(whole))
+        for i in sorted(range(len(exact)), key=lambda i: whole[i] - exact[i] * unit)[:left]:
+            whole[i] += 1
+        if all(whole):
+            break
+    return [one / unit for one in whole]
 
 
 def mark(

@@ -14,11 +14,12 @@ import re
 import symtable
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cellcage import CellResult, Limits, Process
 from cellcage import notebook as client
 from cellcage.calling.lookups import MAX_USES
+from cellcage.notebook_calls import FirstCells, NotebookCalls, Terms
 from cellcage.protocol import frames, messages
 
 
@@ -179,3 +180,17 @@ class JudgedNotebook(client.Notebook):
             return frozenset(self._ask(messages.LookUses(name, tuple(known)), until, messages.Names, allowance).names)
 
         return self._ask_twice(ask) or frozenset()
+
+
+@dataclass(frozen=True)
+class EditedNotebook:
+    """A notebook in which other cells run before the calls of an attempt. See `FirstCells` for the fields."""
+
+    notebook: JudgedNotebook
+    cells: tuple[str, ...]
+    seconds: float
+    memory: int
+
+    def begin(self, terms: Terms) -> NotebookCalls:
+        """Begin calls on these terms, after the cells."""
+        return self.notebook.begin(replace(terms, first_cells=FirstCells(self.cells, self.seconds, self.memory)))

@@ -26,7 +26,7 @@ from autograder.submission import grade_id, read_notebook
 from autograder.text import one_line, shown_name
 
 FAILED = "autograder_failed"  # the key of a result's metadata that holds the name of the first test that fails
-REPAIRED = "autograder_repaired"  # the key of a result's metadata that holds the line which repairs the code
+FOR_GRADERS = "autograder_for_graders"  # the key of a result's metadata that holds words which students don't see
 SMALL = 1e-6  # points; scores have two digits
 
 

@@ -34,7 +34,7 @@ from autograder.errors import CourseError
 from autograder.nbgrader.feedback_page import feedback_page, with_exercise_names
 from autograder.nbgrader.hardening.restore import ATTACHMENT
 from autograder.nbgrader.hardening.sanitise import ACTIVE_FORMULA, cleaned
-from autograder.nbgrader.outcomes import FAILED, REPAIRED
+from autograder.nbgrader.outcomes import FAILED, FOR_GRADERS
 from autograder.submission import grade_id
 from autograder.text import REPLACEMENT
 
@@ -185,7 +185,7 @@ class Page(HTMLExporter):
             self.own, contact = assignment.source.texts, settings_now(assignment.root).contact
             if for_grader:
                 self._add_model_answers(shown, assignment.written)
-                _add_repairs(shown)
+                _add_words_for_graders(shown)
         page, resources = self._page(shown, resources, **kw)
         page = _CONTROLS.sub(REPLACEMENT, with_exercise_names(page))
         return (feedback_page(page, info, contact, _failed(nb)) if "db_url" in info else page), resources
@@ -257,12 +257,12 @@ def _failed(notebook: Any) -> dict[str, str]:
     }
 
 
-def _add_repairs(notebook: Any) -> None:
-    """Add below each result the line that repairs the student's code, if one does: in formgrader, never in feedback."""
+def _add_words_for_graders(notebook: Any) -> None:
+    """Add below each result what only graders see, such as a line that repairs the code: never in feedback."""
     for cell in notebook.cells:
-        found = [output.metadata.get(REPAIRED) for output in cell.get("outputs", ()) if "metadata" in output]
-        for line in filter(None, found):
-            text = f"For graders: all tests pass with this line: {line}"
+        found = [output.metadata.get(FOR_GRADERS) for output in cell.get("outputs", ()) if "metadata" in output]
+        for words in filter(None, found):
+            text = f"For graders: {words}"
             cell.outputs.append(from_dict({"output_type": "stream", "name": "stdout", "text": text}))
 
 

@@ -19,7 +19,7 @@ from autograder.errors import MachineError
 from autograder.nbgrader.gradebook_rows import CourseCell
 from autograder.nbgrader.hardening.sanitise import cleaned
 from autograder.nbgrader.history import Basis, Graded
-from autograder.nbgrader.outcomes import FAILED, REPAIRED, answer_in, answers_in
+from autograder.nbgrader.outcomes import FAILED, FOR_GRADERS, answer_in, answers_in
 from autograder.nbgrader.totals import extra_credit
 from autograder.report import CellResult, ExerciseResult, Report
 from autograder.reports import rubric
@@ -131,8 +131,8 @@ class Mark(NbGraderPreprocessor):
 def _rubric(exercise: ExerciseResult) -> NotebookNode:
     """An exercise's points as the result of its check cell, with the rubric beside them."""
     data = {"text/plain": f"{exercise.score:.15g}", "text/html": rubric.as_html(exercise)}
-    place = exercise.first("place")
-    metadata = {REPAIRED: place.repaired} if place else {}
+    repaired = exercise.correction
+    metadata = {FOR_GRADERS: f"all tests pass with {repaired}"} if repaired else {}
     failed = [test.name for test in exercise.tests if test.state != "passed"]
     metadata |= {FAILED: failed[0]} if failed and exercise.started else {}
     return _output("execute_result", data=data, metadata=metadata, execution_count=None)

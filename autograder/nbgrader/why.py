@@ -95,8 +95,8 @@ def _exercises(now: Entry, report: Report | None, questions: Collection[str]) ->
         else:
             failed = [test.sentence for test in result.tests if test.state != "passed"]
             reason = result.diagnosis or "; ".join(failed[:1])
-            if place := result.first("place"):
-                reason += f"; right with line {place.lines[0]} as `{place.repaired}`"
+            if result.correction:
+                reason += f"; right with {result.correction}"
         yield f"  {name}: {points(score)} of {points(most)}, {reason}"
 
 

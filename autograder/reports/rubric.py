@@ -55,14 +55,7 @@ def notes(result: ExerciseResult) -> list[str]:
             f"Your code calls {names}. Here it was judged with the right one in its place, so a mistake there "
             "costs nothing here."
         )
-    if mentioned := ", ".join(one.name for one in result.of("mention")):
-        found.append(
-            f"The cell mentions the ready-made {mentioned}, but no call of it was noticed. "
-            "A person should look at it. This does not change the mark."
-        )
-    if missing := ", ".join(one.name for one in result.of("not produced")):
-        found.append(f"The grader could not produce {missing}. This does not change the mark.")
-    return found
+    return found + [f"{words[0].upper()}{words[1:]}. This does not change the mark." for words in result.remarks]
 
 
 def looks_like(result: ExerciseResult) -> str:
@@ -79,7 +72,7 @@ def as_text(result: ExerciseResult) -> str:
             lines.append(f"  {MARKS[test.state]:<12} {test.sentence} ({points(test.score)}/{points(test.max_score)})")
             if test.message:
                 lines.append(f"               {test.message}")
-    lines += [f"  {place.where}" for place in result.of("place")]
+    lines += [f"  {where}" for where in result.where]
     return "\n".join(lines)
 
 
@@ -90,7 +83,7 @@ def as_html(result: ExerciseResult) -> str:
     """The result as HTML: summary, notes, table with points, and picture."""
     head = paragraph(f"<strong>{escape(summary(result))}</strong>")
     more = "".join(paragraph(escape(note)) for note in notes(result))
-    where = "".join(paragraph(with_code(place.where)) for place in result.of("place"))
+    where = "".join(paragraph(with_code(words)) for words in result.where)
     shown = head + more + (table(result, with_points=True) if result.started else "") + where + _picture(result)
     return block(shown, f"Result of {result.name}")
 

@@ -222,8 +222,7 @@ def as_gradescope(report: Report, visibility: str = "visible", messages: bool = 
 
 
 def _summary(exercise: ExerciseResult) -> str:
-    where = [place.where for place in exercise.of("place")]
-    return "\n".join([rubric.summary(exercise), *rubric.notes(exercise), *where])
+    return "\n".join([rubric.summary(exercise), *rubric.notes(exercise), *exercise.where])
 
 
 def _tests(report: Report, messages: bool) -> Iterator[dict[str, object]]:

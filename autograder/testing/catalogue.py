@@ -181,7 +181,7 @@ def _loaded(path: Path) -> Catalogue:
 class OfAnswer:
     """A relation of a wrong answer to the right one, as a course enters it in `relations.py`. It shows in each answer.
 
-    find: gives the evidence in one sentence for a call that was compared (see `explain.differences.ComparedCall`);
+    find: gives the evidence in one sentence for a call that was compared (see `explain.relations.ComparedCall`);
         empty if it does not hold
     """
 

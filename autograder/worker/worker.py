@@ -227,10 +227,7 @@ def _open(notebook: Process, judge: Process, ends_at: float) -> None:
 
 def _log_for_a_person(report: Report) -> None:
     for one in report.exercises:
-        said = [f"the grader could not produce {missing.name}" for missing in one.of("not produced")]
-        if mentioned := ", ".join(mention.name for mention in one.of("mention")):
-            said.insert(0, f"the cell mentions the ready-made {mentioned}, but no call of it was noticed")
-        for what in said:
+        for what in one.remarks:
             log.warning(
                 "%s, %s, %s: %s. The mark stands.", shown_name(report.student), report.assignment, one.name, what
             )

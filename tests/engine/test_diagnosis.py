@@ -12,7 +12,7 @@ import pytest
 
 from autograder.explain import fingerprints
 from autograder.explain.explaining import judge
-from autograder.explain.hypotheses import Hypotheses
+from autograder.explain.fingerprints import Hypotheses
 from autograder.explain.material import material_of
 from autograder.testing.catalogue import Catalogue, read_catalogue
 from autograder.testing.functions import Here

@@ -7,10 +7,18 @@ import time
 
 import pytest
 
-from autograder.course.loading import in_time
+from autograder.course.assignments import Exercise
+from autograder.course.loading import TimeIsUp, in_time
 from autograder.explain import explaining
-from autograder.explain.explaining import Explaining
-from tests.helpers.small_course import EXERCISE, command, graded, reports_of, small_course, submit
+from autograder.explain.explaining import Step, explain
+from autograder.explain.material import Material
+from autograder.judge.judging import Judged, bare
+from autograder.judge.rules.rule import Attempt, Seen, TestRun
+from autograder.nbgrader.pages import Page
+from autograder.report import Finding
+from autograder.testing.functions import Here
+from autograder.testing.suite import Outcome, Suite, Test
+from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, command, graded, reports_of, small_course, submit
 
 # A relation that fails in the way that the student's answer selects.
 RELATIONS = """
@@ -85,33 +93,45 @@ def test_failure_is_on_the_feedback_page_and_in_the_log(course, caplog):
     assert "raises, a1_first, row_centred: the grader could not produce the diagnosis (TypeError" in caplog.text
 
 
-def test_limit_of_a_step_ends_a_longer_one_within_it(monkeypatch):
-    monkeypatch.setattr(explaining, "EXERCISE_SECONDS", 0.1)
-    steps = Explaining(limited=True)
-    steps.begin()
-
+def test_limit_of_a_step_ends_a_longer_one_within_it():
     def loops():
         while True:
             pass
 
-    assert steps.attempt("the diagnosis", lambda: in_time(30, loops, lambda: "late"), "nothing") == "nothing"
-    assert [one.name for one in steps.failed] == ["the diagnosis (it took too long)"]
+    with pytest.raises(TimeIsUp), explaining.in_time(0.1):
+        in_time(30, loops, lambda: "late")
     assert in_time(0.1, loops, lambda: "late") == "late"
 
 
-def test_steps_end_at_the_time_limits_of_exercise_and_submission(monkeypatch):
-    monkeypatch.setattr(explaining, "EXERCISE_SECONDS", 0.1)
-    monkeypatch.setattr(explaining, "SUBMISSION_SECONDS", 0.15)
-    steps, started = Explaining(limited=True), time.process_time()
+@pytest.mark.slow
+def test_graders_see_the_repair_and_students_only_its_place(tmp_path, kept_workers):
+    course = small_course(tmp_path / "course")
+    lines = "mean = X.mean(axis=-1, keepdims=True)", "mean = mean + 1", "return X - mean"
+    submit(course, "sam", {EXERCISE: f"def {EXERCISE}(X):\n    " + "\n    ".join(lines)})
+    graded(course, feedback=True)
+    path = course.root / "autograded" / "sam" / NAME / NOTEBOOK
+    for_graders = Page(root=str(course.root)).from_filename(str(path), {"assignment_id": NAME})[0]
+    assert "For graders: all tests pass with line 3 as `# left out`" in for_graders
+    feedback = (course.root / "feedback" / "sam" / NAME / "first.html").read_text()
+    assert "Look at line 3" in feedback
+    assert "For graders" not in feedback
 
-    def loops():
+
+def test_steps_end_at_the_time_limits_of_exercise_and_submission():
+    exercises = [Exercise(name, 1.0) for name in ("one", "two", "three", "four")]
+    failed = Attempt([TestRun(Outcome(Test("one", "fails", "", 1.0), ValueError()), (), Seen())], {})
+    judged, started = [Judged(exercise, failed) for exercise in exercises], time.process_time()
+
+    def loops(subject):
         while True:
             pass
 
-    for _ in range(4):
-        steps.begin()
-        assert steps.attempt("the diagnosis", loops, "nothing") == "nothing"
-        assert [one.name for one in steps.failed] == ["the diagnosis (it took too long)"]
+    def adds(subject):
+        return subject.result.adding(Finding("cells", evidence="words"))
+
+    steps = [Step("words", adds), Step("the diagnosis", loops, seconds=0.1), Step("messages", adds)]
+    results = explain(Material(Suite(())), Here({}), judged, bare(judged), steps, seconds=0.15)
     assert time.process_time() - started < 0.5
-    steps.begin()
-    assert steps.attempt("messages", lambda: "words", "nothing") == "nothing"  # the submission has no time left
+    late = "the diagnosis (it took too long)", "messages (it took too long)"  # the submission has no time left
+    assert all([one.name for one in result.of("not produced")] == [*late] for result in results)
+    assert all(len(result.of("cells")) == 1 for result in results)

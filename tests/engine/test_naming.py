@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from autograder.authoring.generated_files import sync
-from autograder.explain.hypotheses import Hypotheses
+from autograder.explain.fingerprints import Hypotheses
 from autograder.explain.naming import RULES, diagnose
 from autograder.testing.catalogue import Catalogue, Mistake
 from autograder.testing.functions import AnsweredCall, answering

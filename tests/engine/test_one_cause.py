@@ -12,7 +12,8 @@ import pytest
 
 from attention_course.hidden.inputs import normal
 from autograder.authoring.sample_class import model_answers
-from autograder.explain.explaining import ABOVE, SAME, judge, shares
+from autograder.explain.explaining import ABOVE, SAME, judge
+from autograder.judge.judging import shares
 from autograder.reports import rubric
 from autograder.student.check import examine
 from autograder.testing import call_text

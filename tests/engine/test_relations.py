@@ -10,8 +10,7 @@ import torch
 
 from autograder.course.content import course_relations
 from autograder.errors import CourseError
-from autograder.explain.differences import ComparedCall
-from autograder.explain.relations import relation_among
+from autograder.explain.relations import ComparedCall, relation_among
 from autograder.student.check import examine
 from autograder.testing.comparing import same_answer
 from autograder.testing.functions import answering

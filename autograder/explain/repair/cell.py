@@ -94,7 +94,7 @@ class ParsedCell:
 
     @cached_property
     def attributes(self) -> Sequence[str]:
-        """The attributes of `self` that the cell mentions."""
+        """The attributes of `self` that the cell reads or sets."""
         return list(dict.fromkeys(one.node.attr for one in self.of(ast.Attribute) if is_own_attribute(one.node)))
 
     @cached_property

@@ -11,22 +11,21 @@ import contextlib
 import re
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import islice
 
 from autograder.course.assignments import Exercise
-from autograder.explain.material import Material
+from autograder.explain.material import Material, Subject
 from autograder.explain.repair.cell import Edit, ParsedCell
 from autograder.explain.repair.edits import ONLY_THE_LINE, QUESTIONS, edits, shortened
 from autograder.judge.attempt import attempt
 from autograder.judge.judging import Judged
-from autograder.judge.notebook import JudgedNotebook, defines
+from autograder.judge.notebook import EditedNotebook, JudgedNotebook, defines
 from autograder.judge.rules.rule import Attempt
-from autograder.report import ExerciseResult, Finding
+from autograder.report import Finding
 from autograder.testing.comparing import same_answer
 from autograder.testing.functions import AnsweredCall, answering, has_chance
 from autograder.testing.plan import PlannedCall
-from cellcage.notebook_calls import FirstCells, NotebookCalls, Terms, Unread, read
+from cellcage.notebook_calls import Terms, Unread, read
 from cellcage.protocol.calls import Call, Failure, NoAnswer, answer_of
 
 MOST_AT_ONCE = 10  # of the time for an exercise, this part is used before edits with a right answer are tested
@@ -47,56 +46,36 @@ MAX_REPAIRED = 300  # characters of the repaired lines, for the person who grade
 SMALL = 3  # whole numbers up to here are in every formula; a larger one may be a size from a hidden test
 
 
-@dataclass(frozen=True)
-class _Edited:
-    """The notebook with an edited cell, as far as an attempt asks it for anything."""
+def place(subject: Subject) -> Finding | None:
+    """Where an edit makes all of an exercise's tests pass; None if there is none, or it would reveal too much.
 
-    notebook: JudgedNotebook
-    first_cells: FirstCells
+    A known mistake's name says more.
+    """
+    notebook, judged, best = subject.names, subject.judged, subject.judged.best
+    assert isinstance(notebook, JudgedNotebook)
+    if subject.result.first("known mistake") or best.full or best.not_counted or not best.started:
+        return None
+    if judged.exercise.name in notebook.looping:  # most edits of it would have to be stopped, too
+        return None
+    cell = _cell(notebook, judged)
+    if cell is None or cell.size > TIMES_LONGER * subject.material.sizes.get(judged.exercise.name, 0) + ROOM:
+        return None
+    seconds = min(EXERCISE_SECONDS, SUBMISSION_SECONDS - subject.spent)
+    found = list(_Search(subject.material, notebook, judged, seconds).repairs(cell))
+    if not found or len({edit.lines[0] for edit, _ in found}) > MOST_LINES:
+        return None
+    edit, text = found[0]
+    return None if _has_hidden_number(edit, cell.source, best.calls) else _as_finding(cell, edit, text)
 
-    def begin(self, terms: Terms) -> NotebookCalls:
-        return self.notebook.begin(replace(terms, first_cells=self.first_cells))
 
-
-class Repairs:
-    """Searches through a submission's exercises, within time limits for each one and for all together."""
-
-    def __init__(self, material: Material, notebook: JudgedNotebook) -> None:
-        self._material, self._notebook = material, notebook
-        self._left = SUBMISSION_SECONDS
-
-    def place(self, judged: Judged, result: ExerciseResult) -> Finding | None:
-        """Where an edit makes all of an exercise's tests pass; None if there is none, or it would reveal too much.
-
-        A known mistake's name says more.
-        """
-        if result.first("known mistake") or judged.best.full or judged.best.not_counted or not judged.best.started:
-            return None
-        if judged.exercise.name in self._notebook.looping:  # most edits of it would have to be stopped, too
-            return None
-        cell = self._cell(judged)
-        if cell is None or cell.size > TIMES_LONGER * self._material.sizes.get(judged.exercise.name, 0) + ROOM:
-            return None
-        search = _Search(self._material, self._notebook, judged, min(EXERCISE_SECONDS, self._left))
-        try:
-            found = list(search.repairs(cell))
-        finally:
-            self._left -= search.spent
-        if not found or len({edit.lines[0] for edit, _ in found}) > MOST_LINES:
-            return None
-        edit, text = found[0]
-        if _has_hidden_number(edit, cell.source, judged.best.calls):
-            return None
-        return _as_finding(cell, edit, text)
-
-    def _cell(self, judged: Judged) -> ParsedCell | None:
-        """The cell that defines the exercise in the state that counts."""
-        sources = self._notebook.cells[: judged.place]
-        source = next((one for one in reversed(sources) if defines(judged.exercise.name, one)), "")
-        try:
-            return ParsedCell(source) if source else None
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return None
+def _cell(notebook: JudgedNotebook, judged: Judged) -> ParsedCell | None:
+    """The cell that defines the exercise in the state that counts."""
+    sources = notebook.cells[: judged.place]
+    source = next((one for one in reversed(sources) if defines(judged.exercise.name, one)), "")
+    try:
+        return ParsedCell(source) if source else None
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 class _Search:
@@ -171,8 +150,8 @@ class _Search:
             for tests in parts
         )
 
-    def _edited(self, *texts: str) -> _Edited:
-        return _Edited(self._notebook, FirstCells(texts, self._call_seconds, MEMORY))
+    def _edited(self, *texts: str) -> EditedNotebook:
+        return EditedNotebook(self._notebook, texts, self._call_seconds, MEMORY)
 
 
 def _compiles(text: str) -> bool:

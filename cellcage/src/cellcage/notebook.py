@@ -57,12 +57,7 @@ class Notebook:
 
     shows = False  # whether results have pictures and tables, too
 
-    def __init__(
-        self,
-        cells: Sequence[str],
-        limits: Limits,
-        process: Process,
-    ) -> None:
+    def __init__(self, cells: Sequence[str], limits: Limits, process: Process) -> None:
         self.cells, self.limits, self.process = list(cells), limits, process
         self.ends_at = time.monotonic() + limits.total_clock_seconds
         self.clock = CpuClock(process.used)
