@@ -36,14 +36,16 @@ from tools.measure import (
 # The tag of the last release; before there is one, the fastest commit. What takes a tenth longer since then needs a
 # reason here: right answers meet more tests and larger sizes, and unnamed wrong ones are searched for a place.
 RELEASE = "20069094"
-# From a profile with two busy workers. Profile again when the table changes by a tenth.
+# From a profile of 80 copies with one worker. Profile again when the table changes by a tenth.
 WHY_MISSED = """
-Why the goals are missed: one more copy of the model answers takes 334 ms of CPU time. 133 ms of it are calls of its
-functions, about half of that the functions themselves (`MultiHeadAttention` answers 101 calls, each by a module of its
-own); 46 the tests, 43 loading the assignments and starting judges, 35 importing PyTorch, 32 running the cells, 32 the
-command, 13 the rest. The floor above has no sandbox, and one worker takes little longer. For 40 times it must be
-215 ms: nearly all calls would have to go. The tests that have been added since the last release find modules that work
-for one size only, state that is kept between calls, and tables for short texts. We keep them, and miss the goals.
+Why the goals are missed: of 345 ms of CPU time for a copy of the model answers, 159 are spent in call processes, one
+for each exercise. 107 of these are the calls, 41 copies of the pages that a fork shares, 11 sending answers. The judge
+takes 60 ms, the notebook process 32 (forking call processes 15, the cells 9), start-up 94 for each of 80 submissions.
+In one process that has made them before, the same calls take 45 ms. For 40 times stock's speed, all of this may take
+about 200 ms. One call process for all exercises would save about 30 ms, and one exercise's code could then change what
+another one answers. Fewer calls would miss modules that work for one size only, state that is kept between calls, and
+tables for short texts: `MultiHeadAttention` answers 101 calls, each by a module of its own, in a fifth of the time that
+a1 to a4 take together. We keep both, and miss the goals.
 """
 COPIES = "`grade --json`, 2 workers, on copies of the model answers"
 GOALS = {

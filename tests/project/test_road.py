@@ -14,9 +14,9 @@ from tools import features
 
 # What is reached, and the goal. A ceiling only goes down; raising one needs a reason in the commit's message.
 CEILINGS = {
-    "right a1, the engine: modules": (48, 38),
-    "wrong a1, the engine: modules": (55, 48),
-    "right a1: classes named, without loading": (133, 85),
+    "right a1, the engine: modules": (44, 38),
+    "wrong a1, the engine: modules": (52, 48),
+    "right a1: classes named, without loading": (117, 85),
     "right check, the engine: modules": (25, 24),
     "wrong check, the engine: modules": (32, 28),
     "modules that name ready-made": (7, 7),
