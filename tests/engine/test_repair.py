@@ -77,6 +77,12 @@ def test_edits_are_unique_and_keep_the_other_text():
     assert "# mine: ä\ndef f(x):\n    'Ä docstring.'\n    return  x.sum( axis = -1 )   # why?\n" in found
 
 
+def test_number_that_a_built_in_function_compares_is_no_axis():
+    kinds = {edit.kind for edit, _ in edits(ParsedCell("def f(words, most):\n    return words[: max(1, most)]"))}
+    assert "number" in kinds
+    assert "axis" not in kinds
+
+
 def test_deletions_are_tried_first():
     kinds = [edit.kind for edit, _ in edits(ParsedCell("def f(x, y):\n    x = abs(x)\n    return x.sum(axis=0) + y"))]
     assert kinds.index("statement") < kinds.index("operand") < kinds.index("axis") < kinds.index("name")
