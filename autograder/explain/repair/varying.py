@@ -82,10 +82,8 @@ def _is_axis(cell: ParsedCell, place: NodePlace[ast.AST]) -> bool:
         return False
     if isinstance(place.parent, ast.keyword):
         return place.parent.arg in AXIS_KEYWORDS
-    if place.field != "args" or called(place.parent) not in AXIS_CALLS:
-        return False
-    # `max(1, n)` compares numbers.
-    return not (isinstance(getattr(place.parent, "func", None), ast.Name) and called(place.parent) in BUILT_IN)
+    is_built_in = isinstance(getattr(place.parent, "func", None), ast.Name) and called(place.parent) in BUILT_IN
+    return place.field == "args" and called(place.parent) in AXIS_CALLS and not is_built_in  # not in `max(1, n)`
 
 
 def numbers(cell: ParsedCell) -> Iterator[Edit]:
