@@ -172,7 +172,7 @@ def _type_of(value: Any) -> str:
 def dtype(a: np.ndarray, b: np.ndarray) -> str:
     """The numbers are right, and have another dtype."""
     same = a.dtype != b.dtype and a.shape == b.shape and allclose(a.astype(float), b.astype(float), COARSE)
-    return f"The numbers are right, but they are {a.dtype} where {b.dtype} is asked for." if same else ""
+    return f"The numbers are right, but they are {a.dtype} where {b.dtype} was expected." if same else ""
 
 
 def _with_right_value(one: ComparedCall) -> tuple[Reply, Reply] | None:

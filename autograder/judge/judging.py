@@ -45,7 +45,7 @@ class Judged:
 
 
 def bare(judged: Sequence[Judged]) -> list[ExerciseResult]:
-    """The marks alone: points that add up, and no explanation."""
+    """Only the marks: points that add up, and no explanation."""
     return [_bare(one.exercise, one.best) for one in judged]
 
 

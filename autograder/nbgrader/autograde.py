@@ -156,7 +156,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
         return str(self.config.Mark.get("sandbox", "auto"))
 
     def _workers_for(self, count: int) -> contextlib.AbstractContextManager[WorkerPool]:
-        """Workers for this many submissions, which end afterwards if they are of this run alone."""
+        """Workers for this many submissions. They end with this run, unless the caller opened them."""
         if self.workers is not None:
             return contextlib.nullcontext(self.workers)
         return contextlib.closing(self.open_workers(count, still_marking(self.log.info)))
