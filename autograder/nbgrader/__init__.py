@@ -48,7 +48,7 @@ from autograder.nbgrader.hardening.restore import RestoreCells
 from autograder.nbgrader.kept_times import process_extracted_files, transfer_files
 from autograder.nbgrader.preprocessor import Mark, SaveMarks
 
-_start = GenerateAssignment.start
+_start, _open = GenerateAssignment.start, nbgrader.api.Gradebook.__init__
 
 __all__ = ["Mark", "RestoreCells", "SaveMarks", "api", "configure"]
 
@@ -57,9 +57,10 @@ def _patch_nbgrader() -> None:
     """Replace the parts of nbgrader that no setting changes. Each replacement says what it does differently."""
     # No traceback of a database that fails: the error itself follows, and is reported as the student's reason.
     nbgrader.api.app_log.addFilter(_is_no_rollback)
-    # nbgrader makes a dozen engines for each submission, which takes a fifth of the time of `nbgrader autograde`.
+    # nbgrader opens the gradebook a dozen times for each submission, with an engine and a look for each table.
     if not hasattr(nbgrader.api.create_engine, "cache_info"):
         nbgrader.api.create_engine = functools.lru_cache(nbgrader.api.create_engine)
+    nbgrader.api.Gradebook.__init__ = _open_gradebook
     # And for each cell it validates its own schema, too.
     nbgrader.nbgraderformat.common.jsonschema = SimpleNamespace(validate=_validate)
     nbgrader.api.get_alembic_version = _newest_tables
@@ -82,6 +83,20 @@ def _patch_nbgrader() -> None:
     nbgrader.apps.api.NbGraderAPI.get_submitted_timestamp = timestamps.submitted_timestamp
     nbgrader.utils.parse_utc = timestamps.parse_utc  # of due dates
     DbAssignmentAddApp.start = due.add_assignment
+
+
+_known = set[tuple[object, str]]()  # engines and courses whose tables exist, unless the database was removed since
+
+
+def _open_gradebook(self: Any, db_url: str, course_id: str = "default_course", authenticator: Any = None) -> None:
+    """nbgrader's own the first time, and if the database was removed since: then it makes the tables anew."""
+    engine = nbgrader.api.create_engine(db_url, echo=False, future=True)
+    if (engine, course_id) not in _known or not nbgrader.api.inspect(engine).get_table_names():
+        _open(self, db_url, course_id, authenticator)
+        _known.add((engine, course_id))
+        return
+    self.engine, self.course_id, self.authenticator = engine, course_id, authenticator
+    self.db = nbgrader.api.scoped_session(nbgrader.api.sessionmaker(autoflush=True, bind=engine, future=True))
 
 
 def _generate(self: Any) -> None:
