@@ -94,8 +94,8 @@ class Finding(Struct, frozen=True):
     """One thing that explains an exercise's mark and cannot change it.
 
     kind: a known mistake that gives exactly the student's answers, or a relation of these to the right ones; a place
-        where one small edit makes all tests pass; words on the notebook's cells; a mention of a ready-made function of
-        which no call was noticed; or what the grader could not produce
+        where one small edit makes all tests pass, or only some of them if it is not certain; words on the notebook's
+        cells; a mention of a ready-made function of which no call was noticed; or what the grader could not produce
     name: of the mistake, the relation, the edit or the function; what was not produced, and why
     evidence: how it is known, in sentences
     hint: what the student is asked
@@ -123,7 +123,8 @@ class Finding(Struct, frozen=True):
         """A place in words, with its question."""
         lines = [str(line) for line in self.lines]
         where = f"line {lines[0]}" if len(lines) == 1 else f"lines {', '.join(lines[:-1])} and {lines[-1]}"
-        return f"Look at {where}, `{self.part or self.code}`: {self.hint}"
+        other = "" if self.is_certain else " There is another mistake, too."
+        return f"Look at {where}, `{self.part or self.code}`: {self.hint}{other}"
 
 
 class ExerciseResult(Struct, frozen=True):
@@ -185,7 +186,8 @@ class ExerciseResult(Struct, frozen=True):
     @property
     def correction(self) -> str:
         """The line that repairs the code, in words for the person who grades; empty if none is known."""
-        return "".join(f"line {place.lines[0]} as `{place.repaired}`" for place in self.of("place")[:1])
+        places = [place for place in self.of("place") if place.is_certain]
+        return "".join(f"line {place.lines[0]} as `{place.repaired}`" for place in places[:1])
 
     @property
     def remarks(self) -> list[str]:
@@ -251,6 +253,7 @@ class ExerciseResult(Struct, frozen=True):
                 "question": place.hint,
                 "repaired": place.repaired,
                 "line": place.lines[0],
+                "is_certain": place.is_certain,
             }
         if mentioned := self.of("mention"):
             found["mentions"] = [one.name for one in mentioned]

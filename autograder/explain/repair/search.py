@@ -3,6 +3,9 @@
 The judge makes the edited texts. They run in the student's sandbox only. First several of them answer one call in the
 same process. Those that answer it rightly are tested in a call process of their own, so that no edit sees what another
 one has left behind. This comes after judging and can change no mark.
+
+If there is no such edit, there may be two mistakes. Then the edit counts that makes most of the failing tests pass and
+breaks none, if all such edits are in one line.
 """
 
 from __future__ import annotations
@@ -23,10 +26,11 @@ from autograder.judge.notebook import EditedNotebook, JudgedNotebook, defines
 from autograder.judge.rules.rule import Attempt
 from autograder.report import Finding
 from autograder.testing.comparing import same_answer
-from autograder.testing.functions import AnsweredCall, answering, has_chance
+from autograder.testing.functions import AnsweredCall, Functions, answering, has_chance
 from autograder.testing.plan import PlannedCall
+from autograder.testing.suite import Test
 from cellcage.notebook_calls import Terms, Unread, read
-from cellcage.protocol.calls import Call, Failure, NoAnswer, answer_of
+from cellcage.protocol.calls import Answer, Call, Failure, NoAnswer, answer_of
 
 MOST_AT_ONCE = 10  # of the time for an exercise, this part is used before edits with a right answer are tested
 # Edits that answer the first call in one process, which takes as long to fork as some of them to answer. It begins with
@@ -41,6 +45,8 @@ MEMORY = 256 * 2**20  # bytes for a candidate's process, with what the cells hol
 # A cell that is much longer than the model answer may hold many guesses, and a place would tell which one is right.
 TIMES_LONGER, ROOM = 3, 60  # nodes of the syntax tree: times the model answer's, and so many more
 MOST_LINES = 3  # if more lines could be repaired equally well, none of them is shown
+# If no edit repairs all, the place of one of two mistakes is looked for among so many, by so many failing tests.
+IN_PART, CAUSES = 64, 3
 LEFT_OUT = "# left out"
 MAX_REPAIRED = 300  # characters of the repaired lines, for the person who grades
 SMALL = 3  # whole numbers up to here are in every formula; a larger one may be a size from a hidden test
@@ -61,11 +67,14 @@ def place(subject: Subject) -> Finding | None:
     if cell is None or cell.size > TIMES_LONGER * subject.material.sizes.get(judged.exercise.name, 0) + ROOM:
         return None
     seconds = min(EXERCISE_SECONDS, SUBMISSION_SECONDS - subject.spent)
-    found = list(_Search(subject.material, notebook, judged, seconds).repairs(cell))
+    search = _Search(subject.material, notebook, judged, seconds)
+    whole = list(search.repairs(cell))
+    found = whole or search.repairs_in_part(cell)
     if not found or len({edit.lines[0] for edit, _ in found}) > MOST_LINES:
         return None
     edit, text = found[0]
-    return None if _has_hidden_number(edit, cell.source, best.calls) else _as_finding(cell, edit, text)
+    hides = _has_hidden_number(edit, cell.source, best.calls)
+    return None if hides else _as_finding(cell, edit, text, is_certain=bool(whole))
 
 
 def _cell(notebook: JudgedNotebook, judged: Judged) -> ParsedCell | None:
@@ -88,7 +97,9 @@ class _Search:
         self._began, self._seconds = time.process_time(), seconds
         self._spent_before, self._lost = notebook.spent, 0
         self._call_seconds = _call_seconds(material, judged.exercise)
-        self._probe = _cheapest_wrong(material, judged.exercise, judged.best)
+        self._wrong = _wrong(material, judged.exercise, judged.best)
+        self._probe = self._wrong[0][0] if self._wrong else None
+        self._in_part = list[tuple[int, Edit, str]]()  # with how many tests pass
 
     @property
     def spent(self) -> float:
@@ -110,45 +121,88 @@ class _Search:
                 if self._is_over or (kind and edit.kind != kind):
                     return
                 together = TOGETHER
-                if self._passes(text):
+                if self._passes(edit, text):
                     kind = edit.kind
                     yield edit, text
             if self._is_over or (kind and some[-1][0].kind != kind):
                 return
 
+    def repairs_in_part(self, cell: ParsedCell) -> list[tuple[Edit, str]]:
+        """The edits that make most of the failing tests pass and break none, after `repairs` has found none."""
+        for test, probe in islice(self._causes(), CAUSES):
+            some, lines = islice(edits(cell, _not_run(cell, probe, self._judged.best)), IN_PART), set[int]()
+            for (edit, text), got in self._answered(list(some), probe):
+                if edit.lines[0] not in lines and self._accepts(test, probe, read(got)):
+                    self._passes(edit, text)
+                    lines = {one.lines[0] for _, one, _ in self._in_part}
+        most = max((passed for passed, _, _ in self._in_part), default=0)
+        return [(edit, text) for passed, edit, text in self._in_part if passed == most]
+
+    def _causes(self) -> list[tuple[Test, PlannedCall]]:
+        """Each failing test with its smallest planned call that is enough to make it fail, the smallest first."""
+        found = list[tuple[Test, PlannedCall]]()
+        for test in [one.test for one in self._judged.best.outcomes if one.error is not None]:
+            planned = self._material.plan.by_test.get(test, ())
+            mine = ((one, got) for one, got in self._wrong if one in planned)
+            found += islice(((test, one) for one, got in mine if not self._accepts(test, one, got)), 1)
+        return sorted(found, key=lambda cause: len(cause[1].place[0]))
+
+    def _accepts(self, test: Test, probe: PlannedCall, got: Answer) -> bool:
+        """Whether a test passes if one call is answered so, and all others rightly."""
+        right = self._material.plan.answering(self._material.reference)
+
+        def answer(call: Call) -> Answer:
+            return got if call.as_bytes == probe.place[0] else right(call)
+
+        names = [Functions(answering, lambda name: []) for answering in (answer, right)]
+        return self._material.suite.run(test, *names).error is None
+
     def _first_right(self, some: Sequence[tuple[Edit, str]]) -> Iterator[tuple[Edit, str]]:
         """Those that answer the cheapest failing call rightly; all of them if there is no such call."""
-        while some and self._probe is not None and not self._is_over:
-            answers = self._answers([text for _, text in some])
-            for one, got in zip(some, answers, strict=False):
-                if got == self._probe.answer or same_answer(read(got), answer_of(self._probe.answer)):
-                    yield one
-            some = some[max(1, len(answers)) :]
         if self._probe is None:
             yield from (one for one in some if _compiles(one[1]))
+            return
+        right = self._probe.answer
+        for one, got in self._answered(some, self._probe):
+            if got == right or same_answer(read(got), answer_of(right)):
+                yield one
 
-    def _answers(self, texts: Sequence[str]) -> list[Unread]:
-        """What these texts answer to the cheapest failing call, up to the first that gives no answer."""
-        assert self._probe is not None
+    def _answered(
+        self, some: Sequence[tuple[Edit, str]], probe: PlannedCall
+    ) -> Iterator[tuple[tuple[Edit, str], Unread]]:
+        """Each with its answer to a failing call, as long as there is time."""
+        while some and not self._is_over:
+            answers = self._answers([text for _, text in some], probe)
+            yield from zip(some, answers, strict=False)
+            some = some[max(1, len(answers)) :]
+
+    def _answers(self, texts: Sequence[str], probe: PlannedCall) -> list[Unread]:
+        """What these texts answer to a failing call, up to the first that gives no answer."""
         terms = Terms(self._material.questions(self._judged.best.substituted), self._judged.exercise.name)
         answers, began = [], self.spent
         with contextlib.closing(self._edited(*texts).begin(terms)) as calls:
-            for answer in calls.ask([(self._probe.call, None)] * len(texts)):
+            for answer in calls.ask([(probe.call, None)] * len(texts)):
                 answers.append(answer)
                 self._lost += isinstance(answer, NoAnswer)
                 if self._is_over or self.spent - began > self._seconds / MOST_AT_ONCE:
                     break
         return answers
 
-    def _passes(self, text: str) -> bool:
+    def _passes(self, edit: Edit, text: str) -> bool:
         """Whether all tests pass with this text in place of the cell. If no call could be asked, one test is first."""
-        exercise, best = self._judged.exercise, self._judged.best
+        best = self._judged.best
         failed = [one.test for one in best.outcomes if one.error is not None]
-        parts = ((),) if self._probe is not None else (failed[:1], ())
-        return all(
-            attempt(self._material, self._edited(text), exercise, lambda name: [], best.substituted, tests).full
-            for tests in parts
-        )
+        if self._probe is None and not self._attempt(text, failed[:1]).full:
+            return False
+        after = self._attempt(text)
+        if _passed(after) > _passed(best):
+            self._in_part.append((len(_passed(after)), edit, text))
+        return after.full
+
+    def _attempt(self, text: str, tests: Sequence[Test] = ()) -> Attempt:
+        best = self._judged.best
+        names = self._edited(text)
+        return attempt(self._material, names, self._judged.exercise, lambda name: [], best.substituted, tests)
 
     def _edited(self, *texts: str) -> EditedNotebook:
         return EditedNotebook(self._notebook, texts, self._call_seconds, MEMORY)
@@ -172,17 +226,21 @@ def _call_seconds(material: Material, exercise: Exercise) -> float:
     return max(LEAST_SECONDS, TIMES_SLOWER * slowest)
 
 
-def _cheapest_wrong(material: Material, exercise: Exercise, best: Attempt) -> PlannedCall | None:
-    """The smallest planned call that the student's code answers wrongly; None if no planned call is."""
+def _passed(attempted: Attempt) -> set[Test]:
+    return {one.test for one in attempted.outcomes if one.error is None}
+
+
+def _wrong(material: Material, exercise: Exercise, best: Attempt) -> list[tuple[PlannedCall, Answer]]:
+    """The planned calls that the student's code answers wrongly, the smallest first, each with this answer."""
     given = {one.call.as_bytes: read(one.answer) for one in best.calls if isinstance(one, AnsweredCall)}
     plan = [one for one in material.plan.by_exercise.get(exercise.name, ()) if one.place[1] == 0]
     with_right = [(one, answer_of(one.answer)) for one in plan if one.place[0] in given]
     wrong = [
-        one
+        (one, given[one.place[0]])
         for one, right in with_right
         if not has_chance(one.call, right) and not same_answer(given[one.place[0]], right)
     ]
-    return min(wrong, key=lambda one: len(one.place[0]), default=None)
+    return sorted(wrong, key=lambda pair: len(pair[0].place[0]))
 
 
 def _not_run(cell: ParsedCell, probe: PlannedCall | None, best: Attempt) -> set[int]:
@@ -208,7 +266,7 @@ def _sizes(call: Call) -> Iterator[int]:
             yield value
 
 
-def _as_finding(cell: ParsedCell, edit: Edit, text: str) -> Finding:
+def _as_finding(cell: ParsedCell, edit: Edit, text: str, is_certain: bool) -> Finding:
     """The place of an edit. The part is left out where it would be the whole answer."""
     tells = edit.kind in ONLY_THE_LINE or sum(1 for _ in cell.statements) <= 1
     part = "" if tells else shortened(edit.part)
@@ -223,4 +281,5 @@ def _as_finding(cell: ParsedCell, edit: Edit, text: str) -> Finding:
         code=code,
         part=part,
         repaired=" / ".join(repaired)[:MAX_REPAIRED],
+        is_certain=is_certain,
     )
