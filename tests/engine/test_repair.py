@@ -12,7 +12,7 @@ from autograder.authoring.sample_class import fill, model_answers
 from autograder.course.assignments import Course
 from autograder.explain.repair.cell import ParsedCell
 from autograder.explain.repair.edits import QUESTIONS, edits
-from autograder.report import Finding, Report
+from autograder.report import Finding, Report, report_of
 from tests.helpers.in_process import COURSE
 from tests.helpers.sandboxes import Marker, Sandbox
 from tests.helpers.selection import one_in
@@ -174,6 +174,19 @@ def test_place_is_found_where_no_answer_is_known_beforehand(sandbox, number, nam
     only = tuple(one for one in assignment.exercises if one.name == name)
     report, _ = Marker(assignment, sandbox).mark_cells("sam", cells, exercises=only)
     assert place(report).part == wrong
+
+
+def test_place_of_one_of_two_mistakes_says_that_there_is_another(marker):
+    """The rounded values cost a test of their own; the axis is wrong only behind a batch axis."""
+    report = graded(marker, "mean = X.mean(axis=1, keepdims=True)", "return np.round(X - mean, 1)")
+    found = place(report)
+    assert found and found.lines == (3,) and not found.is_certain
+    assert found.where.startswith("Look at line 3, `np.round(X - mean, 1)`: ")
+    assert found.where.endswith(" There is another mistake, too.")
+    (result,) = report.exercises
+    assert not result.correction and {test.name for test in result.tests if test.score} == {"test_shape"}
+    assert report_of(report.to_dict()).exercises[0].where == [found.where]
+    assert place(graded(marker, "mean = X.mean(axis=1, keepdims=True)", "return X - mean")).is_certain
 
 
 def test_right_and_untouched_answers_get_no_place(marker):
