@@ -202,6 +202,14 @@ def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
     return length * num_kv_heads * num_layers * a_word
 
 
+@accepted("word by word")
+def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
+    total = 0
+    for _word in range(length):
+        total += 2 * num_layers * num_kv_heads * d_head * bytes_per_number
+    return total
+
+
 # ---------------------------------------------------------------- sliding_window_mask
 
 
