@@ -129,6 +129,8 @@ class _Search:
 
     def repairs_in_part(self, cell: ParsedCell) -> list[tuple[Edit, str]]:
         """The edits that make most of the failing tests pass and break none, after `repairs` has found none."""
+        if _is_one_statement(cell):  # it says nothing that the line has a mistake
+            return []
         for test, probe in islice(self._causes(), CAUSES):
             some, lines = islice(edits(cell, _not_run(cell, probe, self._judged.best)), IN_PART), set[int]()
             for (edit, text), got in self._answered(list(some), probe):
@@ -259,6 +261,10 @@ def _has_hidden_number(edit: Edit, source: str, calls: Sequence[AnsweredCall | P
     return any(int(word) > SMALL and int(word) in sizes for word in new if len(word) < 10)
 
 
+def _is_one_statement(cell: ParsedCell) -> bool:
+    return len(list(islice(cell.statements, 2))) < 2
+
+
 def _sizes(call: Call) -> Iterator[int]:
     for value in call.given():
         yield from (int(length) for length in getattr(value, "shape", ()))
@@ -268,7 +274,7 @@ def _sizes(call: Call) -> Iterator[int]:
 
 def _as_finding(cell: ParsedCell, edit: Edit, text: str, is_certain: bool) -> Finding:
     """The place of an edit. The part is left out where it would be the whole answer."""
-    tells = edit.kind in ONLY_THE_LINE or sum(1 for _ in cell.statements) <= 1
+    tells = edit.kind in ONLY_THE_LINE or _is_one_statement(cell)
     part = "" if tells else shortened(edit.part)
     code = shortened(cell.lines[edit.lines[0] - 1].strip())
     before, after = cell.source.splitlines(), text.splitlines()
