@@ -31,11 +31,11 @@
 #
 # - The result has the dtype of the input. `float32 / math.sqrt(4)` stays `float32`, but `float32 / np.sqrt(4)` is `float64`
 #   from NumPy 2 on, since `np.sqrt(4)` is a `float64`.
-# - Leave the arguments as they are; they may come by name. A call must not depend on the calls before it.
+# - Leave the arguments as they are, and keep their names: a call may say `softmax(x=...)`. A call must not depend on the calls before it.
 #
 # **What is not graded:** sizes of 0, and input that is an integer, `float16`, infinite or NaN, unless a docstring names it.
 #
-# **Stuck?** `hint("softmax")` in any cell gives a first nudge. Call it again for a second one, and once more for where to read.
+# **Stuck?** `hint("softmax")` in any cell gives a first nudge. Call it again for a second one, and once more for an example and where to read.
 # Nobody sees what you ask for. After a restart, run the first code cell again.
 
 # %%
@@ -95,8 +95,8 @@ from attention_course import check, explore, heatmap, hint
 # ### ... and from there to the output, word by word
 #
 # Word 0 asks all three words: how well does your key match my query? That is one dot product for each,
-# $q_0 \cdot k_0$, $q_0 \cdot k_1$ and $q_0 \cdot k_2$. Each is divided by $\sqrt{d_k} = \sqrt 4$, and a softmax turns them into
-# weights that sum to 1. The output is the sum of the values, each times its weight.
+# $q_0 \cdot k_0$, $q_0 \cdot k_1$ and $q_0 \cdot k_2$. Each is divided by $\sqrt{d_k} = \sqrt 4$, and a *softmax* (exercise 1 has its formula) turns
+# them into weights that sum to 1. The output is the sum of the values, each times its weight.
 
 # %% tags=["active-ipynb"]
 # score_00 = q_0 @ k_0 / math.sqrt(4)  # (2 + 0 + 0 + 0) / 2 = 1
@@ -181,7 +181,7 @@ def softmax(x, axis=-1):
 # Row $i$ belongs to query $i$, column $j$ to key $j$. In the worked example, row 0 is $(1, 3, 2)$.
 
 # %% [markdown]
-# **Why divide?** Here four queries look at five keys, each row is one query's weights. Move the slider to wider vectors, with the mouse or
+# **Why divide?** Here four queries look at five keys. Each row holds one query's weights. Move the slider to wider vectors, with the mouse or
 # with the arrow keys: what happens on the left, and what on the right?
 
 # %% tags=["active-ipynb"]
@@ -206,7 +206,7 @@ def softmax(x, axis=-1):
 
 # %% [markdown]
 # **Why does it matter?** Training follows *gradients*: how much a weight moves when its score moves a little. For a softmax that is $w (1 - w)$. Where it is 0,
-# nothing is learned. Below, 100 queries look at five keys each. One of the four columns goes to 0 with the width. Which one?
+# nothing is learned. Below, 100 queries look at five keys each. One of the four columns goes to 0 as the vectors get wider. Which one?
 
 # %% tags=["active-ipynb"]
 # def in_numbers(scores):
@@ -409,7 +409,7 @@ def torch_scaled_dot_product_attention(query, key, value):
 
 # %% [markdown]
 # **See gradients arrive.** Scores compare queries with keys, so both have a gradient. Values are blended, so they
-# have one, too. If your function forgets how it computed something, it says `None` here, or the call fails.
+# have one, too. If it prints `None`, your function has lost a gradient.
 
 # %% tags=["active-ipynb"]
 # for tensor in (query, key, value):

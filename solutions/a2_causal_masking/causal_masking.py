@@ -34,13 +34,13 @@
 #
 # - The result has the dtype of the input. `float32 / math.sqrt(4)` stays `float32`, but `float32 / np.sqrt(4)` is `float64`
 #   from NumPy 2 on, since `np.sqrt(4)` is a `float64`.
-# - Leave the arguments as they are; they may come by name. A call must not depend on the calls before it.
+# - Leave the arguments as they are, and keep their names: a call may say `causal_mask(L=...)`. A call must not depend on the calls before it.
 #
 # **Counting.** Words, queries, keys and texts are counted from 0 everywhere.
 #
 # **What is not graded:** sizes of 0, and input that is an integer, `float16`, infinite or NaN, unless a docstring names it.
 #
-# **Stuck?** `hint("causal_mask")` in any cell gives a first nudge. Call it again for a second one, and once more for where to read.
+# **Stuck?** `hint("causal_mask")` in any cell gives a first nudge. Call it again for a second one, and once more for an example and where to read.
 # Nobody sees what you ask for. After a restart, run the first code cell again.
 
 # %%
@@ -80,9 +80,9 @@ from attention_course import check, explore, heatmap, hint
 # | Sarah left the | keys |
 # | ... | ... |
 #
-# A recurrent network (RNN) walks through the text with one vector of memory. Step 15 needs the memory of step 14,
-# which needs that of step 13: fifteen steps in a row, however many processors you own. And by the time *She* comes,
-# what the memory held of *Sarah* has been rewritten eight times.
+# A recurrent network (RNN) walks through the text with one vector of memory. The last step needs the memory of the one
+# before, and so on: fifteen steps in a row, however many processors you own. And by the time *She* comes,
+# what the memory held of *Sarah* has been rewritten seven times.
 #
 # A transformer looks at *Sarah* directly, and computes all rows of the table **in one pass**. But the right answer stands in
 # the text one place further on. Without the mask, that is cheating. With it, no row can see its answer. (Once it is trained and writes on its own, a transformer goes word by word, too: the next
@@ -431,7 +431,7 @@ def causal_attention(Q, K, V, padding=None):
 
 # %% [markdown]
 # **What to notice.** No difference beyond rounding. So five training questions (what comes after one word, after two,
-# ...) are answered by the same few matrix products. An RNN would have taken five steps, one after the other.
+# ...) are answered by the same few matrix products.
 
 # %% [markdown]
 # ## 5. The same in PyTorch
@@ -441,7 +441,7 @@ def causal_attention(Q, K, V, padding=None):
 # Now with *any* bool mask, given by the caller, or none. The formula is the same; what is new is that gradients flow
 # back to `query`, `key` and `value`. Queries and keys need not be equally many here.
 #
-# An empty row is more treacherous than in NumPy: a result may be free of NaN and its **gradients** not, for example where
+# An empty row is harder than in NumPy: the result may have no NaN while its **gradients** do, for example where
 # $0 / 0$ is computed and `torch.where` then chooses 0 instead. Gradients have to be finite everywhere, and zero for a query
 # that may attend to nothing. (`masked_fill` with $-\infty$, then `torch.softmax` and `nan_to_num`, is a way that does it: its gradients are finite.)
 #
@@ -519,9 +519,10 @@ def torch_masked_attention(query, key, value, mask=None):
 #
 # *About 5 minutes · easy*
 #
-# Queries and keys made by hand are one thing. Here are learned ones: a small decoder that has read *Pride and Prejudice* (1813), again and again. It has three layers of four
-# **heads** each: four attentions side by side, of which assignment 3 tells more. Here it uses your
-# `causal_attention` in all twelve places. Write a sentence of your own, in plain English letters:
+# Queries and keys made by hand are one thing. Here are learned ones, from a small *decoder*: a model that guesses what comes next.
+# It has read *Pride and Prejudice* (1813), again and again. It reads *tokens*: words, or pieces of rare ones. They look at each other
+# in three rounds, called *layers*, each with four **heads**: four attentions side by side, of which assignment 3 tells more. Here it
+# uses your `causal_attention` in all twelve places. Write a sentence of your own, in plain English letters:
 
 # %% tags=["active-ipynb"]
 # from attention_course import highlight, trained_decoder
@@ -554,7 +555,8 @@ def torch_masked_attention(query, key, value, mask=None):
 # highlight(reading.weights[1, 0, -1], reading.tokens, title="layer 1, head 0: where the last word looks")
 
 # %% [markdown]
-# **What to notice.** *You*, *I*, *your*, *my*: four of the 31 tokens get about half of all the weight. Somebody is speaking to somebody, and so *you* is the likeliest next word. Heads as tidy as the ones by hand are rare,
+# **What to notice.** *You*, *I*, *your*, *my*: four of the 31 tokens get about half of all the weight. *You* is also the likeliest next word. (That a head looks there does not
+# yet show that it is the reason. Assignment 4 puts such a guess to the test.) Heads as tidy as the ones by hand are rare,
 # though: this one looks at the quotation marks as well, which say that somebody is speaking, and most heads do nothing that has a name. Move the slider through all twelve, by layer and head, and try a sentence of your own.
 
 # %% tags=["active-ipynb"]
@@ -575,9 +577,8 @@ def torch_masked_attention(query, key, value, mask=None):
 # *About 10 minutes · medium*
 #
 # A classmate has trained a summarizer and forgot the causal mask. In training its loss falls almost to zero within
-# minutes. Then it is asked to write a summary, word by word, and what comes out is nonsense. Explain both. Then: why
-# is the mask not a loss for speed but the very reason why a transformer trains faster than an RNN? Five sentences are
-# plenty.
+# minutes. Then it is asked to write a summary, word by word, and what comes out is nonsense. Explain both. Then:
+# does the mask make training slow? And why does it let a transformer train faster than an RNN? Five sentences are plenty.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "written-masking", "locked": false, "points": 4, "schema_version": 3, "solution": true, "task": false}
 # Without the mask the word to be guessed stands in the input one place further on, so each position learns to look

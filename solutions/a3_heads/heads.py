@@ -37,7 +37,7 @@
 #
 # **What is not graded:** sizes of 0, `num_heads` below 1, and numbers that are not `float32` or `float64`.
 #
-# **Stuck?** `hint("split_heads")` in any cell gives a first nudge. Call it again for a second one, and once more for where to read.
+# **Stuck?** `hint("split_heads")` in any cell gives a first nudge. Call it again for a second one, and once more for an example and where to read.
 # Nobody sees what you ask for. After a restart, run the first code cell again.
 
 # %%
@@ -104,13 +104,10 @@ from attention_course import check, heatmap, hint
 # | possession | *Keys* and *Sarah* |
 # | subject, verb, object | *Keys*, *belong*, *Sarah* |
 #
-# So several heads attend to several parts of a sentence at once, catch nuances that one blend would wash out, and make
-# the model robust: where one head looks at the wrong word, the others need not.
-#
 # The original paper uses 8 heads in each layer ([Vaswani et al. 2017](https://arxiv.org/abs/1706.03762), section
 # 3.2.2).
 #
-# Letters for the sizes: **h** heads (`num_heads`), **L** tokens, **d_model** numbers for each token, **d** numbers for
+# Letters for the sizes: **h** heads (`num_heads`), **L** tokens (a *token* is a word, or a piece of one), **d_model** numbers for each token, **d** numbers for
 # each token in one head. In the paper d_model = 512 and h = 8, so d = 512 / 8 = 64.
 
 # %% [markdown]
@@ -118,7 +115,7 @@ from attention_course import check, heatmap, hint
 #
 # *About 10 minutes · medium*
 #
-# A matrix of queries, keys or values has one row per token (a *token* is a word, or a piece of one). Each head owns some of its columns, side by side: head 0 the
+# A matrix of queries, keys or values has one row per token. Each head owns some of its columns, side by side: head 0 the
 # first $d$, head 1 the next $d$, and so on.
 #
 # $$\text{head}_i = X[:,\; i \cdot d : (i + 1) \cdot d] \qquad (L \times d_{model}) \to (h \times L \times d), \quad
@@ -134,7 +131,7 @@ from attention_course import check, heatmap, hint
 # token 2    31 32 33 34 35 36       31 32 33      34 35 36
 # ```
 #
-# (A number says where it stands in `X`: 23 is in the second row and the third column.)
+# (A number says where it stands in `X`. Its digits count from 1: 23 is in the second row and the third column.)
 #
 # The result has one more axis than `X`: the heads come *before* the tokens, so that `result[0]` is head 0 with its
 # rows for all tokens. Batch axes stay in front of everything: `(8, L, d_model)` becomes `(8, h, L, d)`.
@@ -371,7 +368,7 @@ def per_head_weights(W, num_heads):
 # *About 10 minutes · medium*
 #
 # The same cut for tensors. First read: here are three ways to cut a tensor `x` of shape (L, d_model), three tokens of six numbers. All three give the shape
-# (2, 3, 3), and none gives an error. For each: which numbers are in head 0? Which one is right, and what is wrong with the others?
+# (2, 3, 3), and none gives an error. You have met one of the three before. For each: which numbers are in head 0? Which one is right, and what is wrong with the others?
 #
 # No PyTorch on this machine yet? `%pip install torch` in a cell of its own, then restart the kernel.
 
@@ -404,8 +401,8 @@ import torch.nn.functional as F
 # Now write the right one, for any number of heads and of batch axes. It only moves numbers about, so a gradient goes back the way its number came, as long as
 # you stay with tensors from start to end: no `.detach()`, no `.numpy()`.
 #
-# Here, too, raise a `ValueError` where `num_heads` does not divide d_model. PyTorch's own errors are of another type. And take `.reshape`,
-# not `.view`: the numbers of `x` may lie in memory in any order, and exercise 5 shows what that means.
+# Here, too, raise a `ValueError` where `num_heads` does not divide d_model. PyTorch's own errors are of another type. The numbers of
+# `x` may lie in memory in any order. `.reshape` copes with that; exercise 5 shows why it matters.
 
 # %% nbgrader={"grade": false, "grade_id": "torch_split_heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def torch_split_heads(x, num_heads):
@@ -483,8 +480,8 @@ def torch_split_heads(x, num_heads):
 #     print(f"{name:5}  shape {tuple(tensor.shape)!s:9}  steps {tensor.stride()!s:9}  view{shape} {verdict}")
 
 # %% [markdown]
-# **What to notice.** In `back` a token's six numbers do not lie side by side: three are here, and three lie six places further on. So which of `.view` and
-# `.reshape` can join them? Your function may get a tensor with any layout in memory, also one whose axes were swapped before. Whether the result shares memory with
+# **What to notice.** In `back` a token's six numbers do not lie side by side: three are here, and three lie six places further on. `.reshape`
+# copies them where it must; `.view` never copies. Your function may get a tensor with any layout in memory, also one whose axes were swapped before. Whether the result shares memory with
 # the argument is not graded.
 #
 # A gradient goes back the way its number came. So what is the gradient of `torch_concat_heads`, seen from the heads? You have
@@ -511,7 +508,7 @@ def torch_concat_heads(heads):
 # check("torch_concat_heads")
 
 # %% [markdown]
-# **Check yourself against NumPy.** Splitting and concatenating copies numbers and computes nothing, so the two must
+# **Check yourself against NumPy.** Splitting and concatenating rearranges numbers and computes nothing, so the two must
 # agree to the last digit, and there and back again changes nothing:
 
 # %% tags=["active-ipynb"]

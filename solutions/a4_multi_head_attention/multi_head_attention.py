@@ -80,7 +80,7 @@ from attention_course import check, explore, heatmap, hint
 #     attention.append(weights)
 #     Z.append(weights @ (X @ W_v))                                          # (2, 4)
 #
-# heatmap(np.stack(attention), rows=words, columns=words, title="Money Bank: one sentence, two perspectives",
+# heatmap(np.stack(attention), rows=words, columns=words, title="Money Bank: two words, two perspectives",
 #         names=["head 0: money", "head 1: a place"])
 
 # %% [markdown]
@@ -299,7 +299,7 @@ def output_projection(heads, W_O):
 # print("Z_1 times its own rows    ", Z_1 @ W_O[2:4])
 # print("the sum over the heads    ", Z_0 @ W_O[0:2] + Z_1 @ W_O[2:4])
 # owners = ["head 0", "head 0", "head 1", "head 1"]
-# heatmap(W_O, rows=owners, columns=["1", "2", "3"], title="W_O: each head has rows of its own")
+# heatmap(W_O, rows=owners, columns=["0", "1", "2"], title="W_O: each head has rows of its own")
 
 # %% [markdown]
 # ## 3. `single_head`
@@ -437,7 +437,8 @@ def single_head(X, W_Q, W_K, W_V, head, num_heads):
 # texts it would be worse: no error, and each *head* would get the table of a *text*.
 
 # %% [markdown]
-# A row of the mask may allow nothing. That word gets weights 0 and output 0.
+# A row of the mask may allow nothing. In that head the word gets weights 0, and the head adds nothing to its output. If no head may look
+# anywhere, the output is 0.
 #
 # You may call `output_projection` from above, and the `split_heads` that you have brought. If one of them has a mistake, grading
 # judges this exercise with a right one in its place.
@@ -457,9 +458,9 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
         attend; None: everywhere
 
     Returns the tuple (output, weights): output (..., L, d_model), weights (..., h, L, L),
-    both in the dtype of the input. Large scores (10,000 and more) give finite numbers. A
-    query that may attend to nothing gets weights 0 and output 0. What comes in stays as it
-    is.
+    both in the dtype of the input. Large scores (10,000 and more) give finite numbers.
+    Where a query may attend to nothing, its weights are 0 and that head adds nothing to
+    the output; if this is so in every head, the output is 0. What comes in stays as it is.
     """
     ### BEGIN SOLUTION
     *batch, L, d_model = X.shape
@@ -552,8 +553,9 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
 #     print(f"{L:5d} {matrices / 1e6:11,.0f} million {looking / 1e6:10,.0f} million {looking / (matrices + looking):15.0%}")
 
 # %% [markdown]
-# **What to notice.** Four times as many words: four times the work for the matrices, sixteen times for scores and blend. From
-# $L = 2\, d_{model}$ on, here 1024 words, the looking takes more than half. So in long texts it is nearly everything: $L^2$ is why they are expensive.
+# **What to notice.** Four times as many words: four times the work for the matrices, sixteen times for scores and blend. At
+# $L = 2\, d_{model}$, here 1024 words, the two take the same. In longer texts the looking takes more, and in the end nearly everything:
+# $L^2$ is why long texts are expensive.
 # And the number of heads does not appear anywhere: they share one width.
 
 # %% [markdown]
@@ -619,8 +621,10 @@ class MultiHeadAttention(nn.Module):
             may attend; None: everywhere
 
         Returns the tuple (output, weights): output (..., L, d_model), weights (..., h, L, L),
-        both in the dtype of the parameters. A query that may attend to nothing gets weights 0
-        and output 0; large scores give finite numbers. x and mask stay as they are.
+        both in the dtype of the parameters. Where a query may attend to
+        nothing, its weights are 0 and that head adds nothing to the output; if this is so in
+        every head, the output is 0. Large scores give finite numbers. x and mask stay as they
+        are.
         """
         ### BEGIN SOLUTION
         def split(projected):
@@ -706,7 +710,7 @@ class MultiHeadAttention(nn.Module):
 #     """All layers, but what this head of layer `number` finds reaches nobody."""
 #     layers = trained_layers()
 #     with torch.no_grad():
-#         layers[number].W_O.weight[:, 24 * head : 24 * (head + 1)] = 0
+#         layers[number].W_O.weight[:, 24 * head : 24 * (head + 1)] = 0    # a head is 96 / 4 = 24 wide
 #     return layers
 #
 #

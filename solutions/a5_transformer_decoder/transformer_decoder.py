@@ -62,8 +62,8 @@ from attention_course import check, grading, heatmap, hint
 # %% [markdown]
 # ## Does attention know the order of words?
 #
-# *Dog bites man* and *man bites dog* have the same words and not the same meaning. Here is plain self-attention on both,
-# with an embedding of two numbers per word, made by hand:
+# *Dog bites man* and *man bites dog* have the same words and not the same meaning. Here is plain self-attention (queries, keys and values
+# all come from the same words) on both, with an embedding of two numbers per word, made by hand:
 
 # %% tags=["active-ipynb"]
 # dog, bites, man = [2.0, 0.0], [1.0, 1.0], [0.0, 1.5]
@@ -170,7 +170,7 @@ def positional_encoding(length, d_model):
 #
 # A deep model adds up many things, and so the numbers grow: one word's vector may become a hundred times as long as another's. **Layer
 # normalisation** ([Ba et al. 2016](https://arxiv.org/abs/1607.06450)) brings every word's vector to mean 0 and variance 1, then lets the model choose a scale
-# $\gamma$ and a shift $\beta$ for each feature:
+# $\gamma$ and a shift $\beta$ for each of its numbers (its *features*):
 #
 # $$\operatorname{LayerNorm}(x) = \gamma \odot \frac{x - \mu}{\sqrt{\sigma^2 + \epsilon}} + \beta \qquad
 # \mu = \frac{1}{d_{model}} \sum_j x_j \qquad \sigma^2 = \frac{1}{d_{model}} \sum_j (x_j - \mu)^2$$
@@ -588,7 +588,7 @@ class DecoderBlock(nn.Module):
 # | together | 771 |
 
 # %% [markdown]
-# **How the weights start out** is not graded. `nn.Embedding` starts with numbers around 1, which is large once multiplied by
+# **How the weights start out** is not graded. `nn.Embedding` starts with random numbers, positive and negative, of size 1 or so, which is large once multiplied by
 # $\sqrt{d_{model}}$. With `nn.init.normal_(self.embedding.weight, std=d_model ** -0.5)` it starts about as large as the positions, so that
 # it does not drown them.
 #
@@ -656,7 +656,8 @@ class TransformerDecoder(nn.Module):
 # *About 10 minutes · easy*
 #
 # A task for a tiny model: at every place, say the word **before** this one. The words are drawn at random, so there is nothing to
-# guess from, and no way but to look one place back. Your model knows where each word stands; can it use that? (This takes
+# guess from, and no way but to look one place back. The *loss* is $-\ln$ of the probability that the model gives to the right word,
+# on average: 0 when it is sure and right, $\ln 12$ when all twelve words seem equally likely. Your model knows where each word stands; can it use that? (This takes
 # a few seconds, and is left out while your work is graded.)
 
 # %% tags=["active-ipynb"]
@@ -685,8 +686,9 @@ class TransformerDecoder(nn.Module):
 
 # %% [markdown]
 # **What to notice.** The loss starts near $\ln 12 = 2.48$ or above, which is guessing, and falls towards 0. Here is what each
-# head of each block does now; row looks at column. Look for the line just below the diagonal: a head that looks one word back. It found that place by the
-# positional encoding, for the words tell it nothing.
+# head of each block does now; row looks at column. Look for the line just below the diagonal: a head that looks one word back. The words tell it
+# nothing about places, so it must know them from elsewhere: from the positional encoding, and perhaps from something else. See the next
+# training.
 
 # %% tags=["active-ipynb"]
 # if brought():
@@ -764,7 +766,7 @@ class TransformerDecoder(nn.Module):
 # print(pairs.most_common(5))
 
 # %% [markdown]
-# **What to notice.** The most frequent pairs are a space and the letter that begins a word, and the letters of *the*: nothing about English was put in, only
+# **What to notice.** Four of these five pairs are a space with the first letter of a word, or letters of *the*: nothing about English was put in, only
 # counting.
 #
 # Now join, 928 times. With the 96 characters of a keyboard that makes 1,024 tokens. One line of `join` is missing. It isn't graded: without
