@@ -523,7 +523,7 @@ class TransformerDecoder(nn.Module):
 
 # %% [markdown]
 # **Predict first.** The next cell lets the model summarise all 400 held-out items and shows where it was wrong. Nearly all will be right. In those
-# that are not, which word will be wrong: *who*, *what* or *where*? And where in the article will the words stand that could have told?
+# that are not, which word will be wrong: *who*, *what* or *where*?
 
 # %% tags=["active-ipynb"]
 # if not grading:
@@ -587,7 +587,7 @@ class TransformerDecoder(nn.Module):
 # Taken by itself, the first of the three, with 0.7 % and 0.4 %, would have "shown" what we expected. So count over several models, above all if you like the result.
 
 # %% [markdown]
-# Now an article with two pieces of news. The corpus has none of that kind. **Predict first:** which of the two will the model tell?
+# Now two articles. The second has two pieces of news, and the corpus has none of that kind. **Predict first:** which of the two will the model tell?
 # (If you write your own, use the words in `news.WORDS`.)
 
 # %% tags=["active-ipynb"]
@@ -698,7 +698,7 @@ def ablate(weights, layer, head, num_heads):
 #         print(f"and without layer 1, head {head}", *(f"{share:7.1%}" for share in word_by_word(other, held_out).values()))
 
 # %% [markdown]
-# **What to notice.** With one head silent, nine of ten places were right; with two of them silent, two in three; with all three, one in five. The pictures show where a head *looks*.
+# **What to notice.** With all three heads silent, one place in five is right. The pictures show where a head *looks*.
 # Only an ablation shows what the model *needs*, and an ablation of a single head may show too little. Your heads were drawn at random, so yours may be other heads, with other numbers.
 
 # %% [markdown]
@@ -712,7 +712,7 @@ def ablate(weights, layer, head, num_heads):
 # 1. **Temperature** $T$: logits are divided by it before the softmax. Below 1 the likely gets likelier still, above 1 the unlikely gets a chance.
 # 2. **`top_k`**: only the $k$ likeliest words stay. If several are equally likely at the end of the list, keep any of them, or all. Their probabilities grow in the same proportion, so that they sum to 1 again.
 # 3. **`top_p`**, also called **nucleus sampling** ([Holtzman et al. 2020](https://arxiv.org/abs/1904.09751)): the smallest number of likeliest words stays whose probabilities
-#    add up to `top_p` or more: of equally likely ones at the end no more than are needed, and any of them. Again they grow to sum to 1. A model that is sure has few words to choose from, one that is not has many.
+#    add up to `top_p` or more. (Of equally likely ones at the end, any will do, but no more than are needed.) Again they grow to sum to 1. A model that is sure has few words to choose from, one that is not has many.
 
 # %% [markdown]
 # **By hand**, four words with the probabilities 0.2, 0.4, 0.1, 0.3:
@@ -761,7 +761,7 @@ def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
 # check("next_word_probabilities")
 
 # %% [markdown]
-# **What to notice.** Low temperature: nearly all on one word. High: nearly even. `top_k` and `top_p` leave the proportions of the words that stay as they were.
+# **What to notice.** Low temperature: most of it on one word. High: more even. `top_k` and `top_p` leave the proportions of the words that stay as they were.
 
 # %% tags=["active-ipynb"]
 # if not grading:
@@ -822,7 +822,7 @@ def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
 #         print(knobs, *(drawn_prose('"My dear Mr. Bennet,"', seed, **knobs) for seed in (0, 1)), sep="\n   ")
 
 # %% [markdown]
-# **What to notice.** Nearly greedy, it says *I am sure I am sure* without end: a text that always takes the likeliest step runs in a circle
+# **What to notice.** Nearly greedy, it says *I am sure I am sure* again and again, or makes a word out of the same letters: a text that always takes the likeliest step soon runs in a circle
 # ([Holtzman et al. 2020](https://arxiv.org/abs/1904.09751), where `top_p` comes from). At temperature 1 it gets out of it, and makes up a word now and then.
 # With `top_p=0.8` there are fewer of those. At 2 English falls to pieces, and `top_k=10` holds it together. So where one word is right, take the likeliest, and
 # where many are, draw.
@@ -974,7 +974,7 @@ def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=Non
 # l z b t h  <sep>  e l i z a b e t h  <end>
 # ```
 #
-# (Hebrew and Arabic are mostly written so, and their readers know what is meant.) Tokens are letters now. Your `training_example` makes the
+# (Hebrew and Arabic leave out the short vowels, and their readers know what is meant.) Tokens are letters now. Your `training_example` makes the
 # texts, a new decoder of the same size trains for 1,500 steps, and your `greedy_summary` lets it write. The last tenth of the novel is held out.
 # This takes about twenty seconds, on a busy machine more than a minute.
 #

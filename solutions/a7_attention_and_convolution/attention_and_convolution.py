@@ -258,7 +258,7 @@ def offset_attention(length, offset):
 #
 # **You choose** $d_v$ and how to share the work between the two. There are many right ways, and every one counts: put all
 # of $K_j$ into one of them and let the other pass on what it gets, or share in any other way. Only the product matters. But
-# for most kernels $d_v$ must be at least the smaller of $d_{in}$ and $d_{out}$: the product cannot have a larger rank than $d_v$.
+# for most kernels $d_v$ must be at least the smaller of $d_{in}$ and $d_{out}$: what goes through $d_v$ numbers can carry no more than $d_v$.
 # The heads may come in any order, if `offsets` has the same order.
 
 # %% [markdown]
@@ -318,8 +318,8 @@ def convolution_heads(kernel):
 #     print(f"head {j} at offset {offset:2d}: largest difference from its tap {apart:.0e}")
 
 # %% [markdown]
-# How narrow may a head be? $W_V^{(j)} W_O^{(j)}$ goes through $d_v$ numbers, so its rank is at most $d_v$. A tap's matrix can
-# have any rank up to the smaller of $d_{in}$ and $d_{out}$, so $d_v$ of that size is enough for every kernel, and less is
+# How narrow may a head be? $W_V^{(j)} W_O^{(j)}$ goes through $d_v$ numbers, so its *rank*, the number of
+# directions that it can fill, is at most $d_v$. A tap's matrix can have any rank up to the smaller of $d_{in}$ and $d_{out}$, so $d_v$ of that size is enough for every kernel, and less is
 # not.
 
 # %% [markdown]
@@ -427,7 +427,7 @@ def convolution_by_attention(X, kernel):
 #     print(f"{k:2d} taps, {k:2d} heads: largest difference {np.abs(mine - theirs.numpy().T).max():.0e}")
 
 # %% [markdown]
-# **What to notice.** Not similar: equal, to the last digits. Whatever this convolution can do, attention can, with as
+# **What to notice.** The two agree but for rounding. Whatever this convolution can do, attention can, with as
 # many heads as taps.
 
 # %% [markdown]
@@ -462,8 +462,7 @@ def convolution_by_attention(X, kernel):
 
 # %% [markdown]
 # **What to notice.** The third picture has no line where the heart's border runs from left to right: there, both neighbours are the same. Blue is where
-# the heart begins, orange where it ends. Cordonnier, Loukas and Jaggi found such heads, which look at one fixed neighbour, in image transformers that
-# were trained.
+# the heart begins, orange where it ends.
 
 # %% [markdown]
 # ### What a head can do and a tap cannot
@@ -494,8 +493,8 @@ def convolution_by_attention(X, kernel):
 # heatmap(both, rows=["tap at -4", "head by content"], columns=split, title="where does belong look?")
 
 # %% [markdown]
-# **What to notice.** The tap counts words and lands on *the*. The head follows what the words mean. Filters in a CNN and
-# heads in a transformer each pick up their own kind of pattern, but a filter's pattern is tied to fixed places, and a
+# **What to notice.** The tap counts words and lands on *the*. The head follows what the words mean. Filters in a *CNN*, a network made of convolutions, and
+# heads in a transformer each pick up their own kind of pattern. But a filter's pattern is tied to fixed places, and a
 # head can choose another place in each sentence. Trained image transformers have both kinds: heads that sit on
 # fixed offsets, and heads that look at content (the paper, section 4).
 

@@ -149,7 +149,7 @@ def previous_token_score(weights):
 # check("previous_token_score")
 
 # %% [markdown]
-# **Predict first:** which head of the pictures above will have the highest score, and about which?
+# **Predict first:** about how high is the score of head 2 of layer 0? And that of a head that looks everywhere evenly?
 #
 # The table shows the scores of all eight heads. Two others stand beside them, which are as easy: how much a word
 # looks at itself, and at the first word of the text. Large models, too, often have a word that heads look at if
@@ -168,7 +168,7 @@ def previous_token_score(weights):
 # %% [markdown]
 # **What to notice.** Head 2 of layer 0 stands out with 0.82. A head that looks at everything evenly would have about
 # 0.12 in each of the three columns. The heads of layer 1 rest on the first word with 0.21 to 0.36 of their weight: where they
-# find nothing that fits, the weight has to go somewhere. (In layer 0, heads 0 and 3 come close to it, with 0.20 and 0.22.)
+# find nothing that fits, the weight has to go somewhere. (So do heads 0 and 3 of layer 0, with 0.20 and 0.22.)
 
 # %% [markdown]
 # ## 2. `induction_score`
@@ -344,7 +344,7 @@ def patch_head(found, other, head, place):
 # ### Who, and where
 #
 # Four people in four places. Then a person is named again, and the model is to say where. In the second text two
-# *people* have changed places, in the third two *places*. Both change the answer, from *lima* to *cairo*:
+# people are swapped, in the third two places. Both change the answer, from *lima* to *cairo*:
 
 # %% tags=["active-ipynb"]
 # if not grading:
@@ -479,7 +479,7 @@ def qk_circuit(W_Q, W_K, num_heads):
 
 # %% [markdown]
 # **What to notice.** Head 2 has a line right beside the diagonal, blue and with numbers above zero: place 5 looks for place 4, place 6 for place 5,
-# whatever word stands there. The other heads have next to nothing: they hardly care for places. It is no clean drawing
+# whatever word stands there. The other heads are much paler: they care little for places. It is no clean drawing
 # (orange is below zero), because nobody drew it; and the words themselves have a say in the score as well.
 
 # %% [markdown]
@@ -558,9 +558,9 @@ def ov_circuit(W_V, W_O, num_heads):
 # %% [markdown]
 # **What to notice.** Head 1, the induction head, has a blue diagonal, above zero: whatever it finds, it says **that
 # word**. It copies. Head 0 has an orange one, below zero, and head 3 a faint one: whatever they find, they say **not that
-# word again**. In the
-# first round that is clever, for no word comes twice. In the second round it would be wrong, but there the induction
-# head is louder. Now you know why the model without it was worse than one that knows nothing.
+# word again**. In the first round the induction head has found nothing yet: it rests on the first word, and says it. Heads 0
+# and 3 speak against that. Without the two, the loss of the first round rises from 3.53 to 4.54. In the second round the
+# induction head has found its word, and is louder than both. Now you know why the model without it was worse than one that knows nothing.
 #
 # **Predict first:** its loss was 8.22. What will it be if you take away the two heads that mislead it, too?
 
@@ -652,8 +652,7 @@ def ov_circuit(W_V, W_O, num_heads):
 # ### Train one yourself
 #
 # The model above had some help: each head learned at **a pace of its own**, head 2 of layer 0 and head 1 of layer 1
-# fastest. That is why one head does each job, and why you could find it so easily. What happens if all heads learn at the
-# same pace? Predict it before you run the cell: think of the three heads in assignment 6 that stood in for one another.
+# fastest. What happens if all heads learn at the same pace? Predict it before you run the cell.
 #
 # This trains two models from nothing, for 400 steps each. It takes about twenty seconds.
 
@@ -727,9 +726,10 @@ def ov_circuit(W_V, W_O, num_heads):
 # %% [markdown]
 # **What to notice.** Each head of layer 0 puts about a quarter of its weight on the token before, up to 0.28, where looking at everything evenly would give 0.06.
 # So there are four blurred previous-token heads, and none as sharp as the 0.82 above. **There is no induction head**: the largest score is 0.04, and
-# looking evenly would give 0.03. So the second round helps it little: the loss is 9.81 after 9.94.
+# looking evenly would give 0.03. So the second round helps it little: the loss is 9.81 after 9.94. (Both are worse than guessing among 1,024 tokens: it expects English, and gets
+# a list.)
 #
-# It was not enough that copying paid. Was the training too short, or the model too small? Nobody has tried, and you could. It is a result all the same: a score can say *none*, and the
+# It was not enough that copying paid. Was the training too short, or the model too small? We have not tried; you could. It is a result all the same: a score can say *none*, and the
 # heads that you have found in one model need not be in another.
 
 # %% [markdown]
