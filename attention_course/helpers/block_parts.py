@@ -1,6 +1,7 @@
-"""Switch off one part of any decoder block of assignment 8, for an ablation study with training.
+"""Train any decoder block of assignment 8 without one of its parts, and compare the losses with our own.
 
     block_parts.without("norm", ModernDecoderBlock(64, 4, 2, 80), rotate, d_head=16)
+    block_parts.news_table(ModernDecoderBlock, rotate, {"nothing", "rotation"})
 
 The block's code does not change: hooks on its layers undo what the part does.
 `ours()` and `ours_on_the_novel()` return the losses of our own runs; `python -m tools.block_losses` records them.
@@ -8,9 +9,10 @@ The block's code does not change: hooks on its layers undo what the part does.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +20,14 @@ import numpy as np
 import torch
 from torch import nn
 
+from . import news, news_training, novel_training
+
 FILE = Path(__file__).with_name("block_losses.json")
 OF_NOVEL = Path(__file__).with_name("novel_losses.json")
 PARTS = ("nothing", "rotation", "norm", "gate", "groups")
 LONGEST = 64  # positions whose rotation can be undone
 EPS = 1e-5
+STEPS, STEPS_ON_THE_NOVEL = 300, 250
 BRANCHES = {"attention": ("W_Q", "W_K", "W_V"), "feed-forward": ("W_gate", "W_up")}
 
 
@@ -60,6 +65,142 @@ class Stack(nn.Module):  # type: ignore[misc]
         x = math.sqrt(self.output.in_features) * self.embedding(token_ids)
         logits: torch.Tensor = self.output(self.norm(self.blocks(x)))
         return logits
+
+
+Make = Callable[..., Any]  # a class `ModernDecoderBlock`
+Rotate = Callable[..., Any]
+
+
+def summarizer(make: Make, rotate: Rotate, part: str) -> Stack:
+    """Two blocks without a part, for the news. Without the gate a network is half as wide again: as much to learn."""
+
+    def block() -> Any:
+        whole = make(64, 4, 4 if part == "groups" else 2, 120 if part == "gate" else 80)
+        return without(part, whole, rotate, d_head=16)
+
+    return Stack(len(news.WORDS), 64, 2, block)
+
+
+def reader(make: Make, rotate: Rotate, part: str) -> Stack:
+    """Three blocks without a part, for the novel."""
+
+    def block() -> Any:
+        whole = make(96, 4, 4 if part == "groups" else 2, 384 if part == "gate" else 256)
+        return without(part, whole, rotate, d_head=24)
+
+    return Stack(novel_training.VOCABULARY, 96, 3, block, nn.RMSNorm(96))
+
+
+def on_the_news(make: Make, rotate: Rotate, part: str, seed: int = 0, until: int | None = None) -> dict[str, Any]:
+    """Train on the news; the losses as in `ours`, of one run. until: stop after so many steps"""
+    train, held_out = (news_training.tensors(items) for items in news.items())
+    torch.set_num_threads(1)  # in a model this small, two cores would mostly wait for each other
+    torch.manual_seed(seed)
+    model = summarizer(make, rotate, part)
+    losses = news_training.train(model, *train, STEPS, seed, until)
+    learned = [W for W in model.parameters() if W.grad is not None]
+    return {
+        "numbers": sum(W.numel() for W in learned),
+        "begun": _mean(losses[:20]),
+        "early": _mean(losses[100:150]),
+        "held_out": news_training.loss_on(model, *held_out),
+    }
+
+
+def on_the_novel(make: Make, rotate: Rotate, part: str, seed: int = 0) -> float:
+    """Train on the novel; the loss on held-out chapters."""
+    torch.set_num_threads(1)
+    torch.manual_seed(seed)
+    model = reader(make, rotate, part)
+    novel_training.train(model, STEPS_ON_THE_NOVEL, seed)
+    return novel_training.held_out_loss(model)
+
+
+def news_table(make: Make, rotate: Rotate, trained: Collection[str]) -> None:
+    """Print your losses without each part in `trained`, beside the middle ones of our three runs for all parts."""
+    print("               numbers    steps 101 to 150       held-out news")
+    print("without       to learn     yours      ours     yours      ours")
+    with _waiting():
+        for part, runs in ours().items():
+            yours = (
+                _run(part, on_the_news, make, rotate) if part in trained else runs | {"early": None, "held_out": None}
+            )
+            if yours is not None:
+                losses = [loss for name in ("early", "held_out") for loss in (yours[name], sorted(runs[name])[1])]
+                shown = ("        -" if loss is None else f"{loss:9.3f}" for loss in losses)
+                print(f"{part:12} {yours['numbers']:9,}", *shown)
+
+
+def novel_table(make: Make, rotate: Rotate, parts: Sequence[str]) -> None:
+    """Print your losses on the novel without each of these parts, beside the middle ones of our three runs."""
+    print("without       yours      ours")
+    runs = ours_on_the_novel()
+    with _waiting():
+        for part in parts:
+            if (yours := _run(part, on_the_novel, make, rotate)) is not None:
+                print(f"{part:10} {yours:8.2f} {sorted(runs[part])[1]:9.2f}")
+        print(f"the decoder of assignment 5 {sorted(runs['assignment 5'])[1]:.2f}")
+
+
+@contextlib.contextmanager
+def _waiting() -> Iterator[None]:
+    """End a table with a sentence where an exercise is not written yet."""
+    try:
+        yield
+    except NotImplementedError:
+        print("This table waits for `ModernDecoderBlock` and `rotate`: write them, then run this cell again.")
+
+
+def _run(part: str, train: Callable[..., Any], make: Make, rotate: Rotate) -> Any:
+    """What a training without this part gives; None, with a line that says why, if the part cannot be taken out."""
+    try:
+        return train(make, rotate, part)
+    except ValueError as error:
+        print(f"{part:12} {error}")
+        return None
+
+
+def _mean(some: Sequence[float]) -> float:
+    return sum(some) / max(1, len(some))
+
+
+def compare_halves(
+    make: Make, rotate: Rotate, grouped_query_attention: Any, sliding_window_mask: Any, rms_norm: Any,
+    gated_feed_forward: Any,
+) -> None:  # fmt: skip
+    """Print how far each half of a block with a window of 3 is from what your NumPy functions give with its weights."""
+    torch.manual_seed(0)
+    block, x = make(16, 4, 2, 24, window=3), torch.randn(1, 6, 16)
+    words, place = x[0].numpy(), np.arange(6)
+
+    def weights(*names: str) -> list[np.ndarray]:
+        return [getattr(block, name).weight.detach().numpy().T for name in names]
+
+    def attended() -> np.ndarray:
+        Q, K, V = ((words @ W).reshape(6, -1, 4).swapaxes(0, 1) for W in weights("W_Q", "W_K", "W_V"))
+        mask = sliding_window_mask(6, 3)
+        heads, _ = grouped_query_attention(rotate(Q, place), rotate(K, place), V, len(K), mask)  # (4, 6, 4)
+        return np.asarray(heads.swapaxes(0, 1).reshape(6, 16) @ weights("W_O")[0])
+
+    def worked() -> np.ndarray:
+        normed = rms_norm(words, block.norm_2.detach().numpy())
+        return np.asarray(words + gated_feed_forward(normed, *weights("W_gate", "W_up", "W_down")))
+
+    _compare("attend             ", lambda: block.attend(x), attended())
+    nn.init.zeros_(block.W_O.weight)  # now the attention half adds nothing
+    _compare("the rest of forward", lambda: block(x), worked())
+
+
+def _compare(half: str, yours: Callable[[], torch.Tensor], expected: np.ndarray) -> None:
+    try:
+        with torch.no_grad():
+            found = yours()[0].numpy()
+    except NotImplementedError:
+        print(f"{half}: not written yet")
+        return
+    is_alike = found.shape == expected.shape
+    apart = f"largest difference {np.abs(found - expected).max():.0e}" if is_alike else "another shape"
+    print(f"{half}: {found.shape}, {apart}")
 
 
 def without(part: str, block: Any, rotate: Callable[..., Any], d_head: int) -> Any:

@@ -10,12 +10,11 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder import block_parts, news_training
+from autograder import block_parts
 from tests.helpers.accepted import CASES
 from tests.helpers.in_process import COURSE
 from tests.helpers.notebook_numbers import cells_of
 from tests.helpers.selection import one_in
-from tools.block_losses import notebook_names
 
 A8 = COURSE.assignment("a8_modern_attention")
 ACCEPTED = [answer.code for _, answer in CASES if answer.exercise == "ModernDecoderBlock"]
@@ -99,15 +98,13 @@ def test_block_that_keeps_the_first_texts_mask_raises(part):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", one_in(2, ["groups", "gate"]))
-def test_shipped_runs_match_the_notebooks_training(part):
-    """The first steps, trained by the notebook's own cells, have the shipped losses."""
-    names, ours = notebook_names(), block_parts.ours()
+def test_shipped_runs_match_a_training(part):
+    """The first steps have the shipped losses."""
+    ours = block_parts.ours()
     assert set(ours) == set(block_parts.PARTS)
-    torch.manual_seed(0)
-    model = names["summarizer"](part)
-    losses = news_training.train(model, *names["train"], 300, seed=0, until=20)
-    assert sum(W.numel() for W in model.parameters() if W.grad is not None) == ours[part]["numbers"]
-    assert sum(losses) / 20 == pytest.approx(ours[part]["begun"][0], abs=0.02)
+    found = block_parts.on_the_news(A8.reference().ModernDecoderBlock, A8.reference().rotate, part, until=20)
+    assert found["numbers"] == ours[part]["numbers"]
+    assert found["begun"] == pytest.approx(ours[part]["begun"][0], abs=0.02)
 
 
 def test_model_without_gate_has_as_much_to_learn_as_the_whole_one():
@@ -116,22 +113,54 @@ def test_model_without_gate_has_as_much_to_learn_as_the_whole_one():
 
 
 @pytest.mark.catalogue
-def test_shipped_runs_on_novel_match_the_notebooks_training():
-    names, ours = notebook_names(), block_parts.ours_on_the_novel()
+def test_shipped_runs_on_novel_match_a_training():
+    ours = block_parts.ours_on_the_novel()
     assert list(ours) == [*block_parts.PARTS, "assignment 5"]
-    assert names["read_without"]("nothing") == pytest.approx(ours["nothing"][0], abs=0.03)
+    found = block_parts.on_the_novel(A8.reference().ModernDecoderBlock, A8.reference().rotate, "nothing")
+    assert found == pytest.approx(ours["nothing"][0], abs=0.03)
+
+
+def cell_prints(cell, capsys, **names):
+    known = dict(vars(A8.reference())) | {"torch": torch, "nn": nn, "grading": False, "block_parts": block_parts}
+    exec(cells_of(A8)[cell].source, known | names)
+    return capsys.readouterr().out
 
 
 def test_cell_waits_with_message_while_block_is_not_written(capsys):
-    names = notebook_names()
-
     class Undone(nn.Module):
         def __init__(self, *sizes):
             raise NotImplementedError
 
-    names["ModernDecoderBlock"] = Undone
     for cell in ("block-runs", "block-reads-runs"):
-        exec(cells_of(A8)[cell].source, names)
-        said = capsys.readouterr().out
+        said = cell_prints(cell, capsys, ModernDecoderBlock=Undone)
         assert "This table waits for `ModernDecoderBlock` and `rotate`" in said
         assert "nothing  " not in said
+
+
+def test_tables_show_ours_and_what_does_not_fit(capsys):
+    """A rotation that cannot be undone costs its own line."""
+    block, wrong = A8.reference().ModernDecoderBlock, lambda x, positions: x
+    block_parts.news_table(block, wrong, {"rotation"})
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[2:]] == ["nothing", "rotation", "norm", "gate", "groups"]
+    assert "your rotate does not undo" in lines[3]
+    assert lines[2].split()[2::2] == ["-", "-"]
+    block_parts.novel_table(block, wrong, ["rotation"])
+    assert "your rotate does not undo" in capsys.readouterr().out
+
+
+def test_halves_of_a_block_are_compared(capsys):
+    cell = "modern-decoder-block-halves"
+    lines = cell_prints(cell, capsys).splitlines()
+    assert all(float(line.rsplit(" ", 1)[1]) < 1e-5 for line in lines) and len(lines) == 2
+
+    class Undone(A8.reference().ModernDecoderBlock):
+        def attend(self, x):
+            raise NotImplementedError
+
+        def forward(self, x):
+            return 2 * x
+
+    attend, rest = cell_prints(cell, capsys, ModernDecoderBlock=Undone).splitlines()
+    assert attend.endswith("not written yet")
+    assert float(rest.rsplit(" ", 1)[1]) > 0.1
