@@ -123,8 +123,7 @@ class Finding(Struct, frozen=True):
         """A place in words, with its question."""
         lines = [str(line) for line in self.lines]
         where = f"line {lines[0]}" if len(lines) == 1 else f"lines {', '.join(lines[:-1])} and {lines[-1]}"
-        other = "" if self.is_certain else " There is another mistake, too."
-        return f"Look at {where}, `{self.part or self.code}`: {self.hint}{other}"
+        return f"Look at {where}, `{self.part or self.code}`: {self.hint}"
 
 
 class ExerciseResult(Struct, frozen=True):

@@ -47,6 +47,9 @@ TIMES_LONGER, ROOM = 3, 60  # nodes of the syntax tree: times the model answer's
 MOST_LINES = 3  # if more lines could be repaired equally well, none of them is shown
 # If no edit repairs all, the place of one of two mistakes is looked for among so many, by so many failing tests.
 IN_PART, CAUSES = 64, 3
+IN_PART_QUESTION = (
+    "what does it give for a small example, worked out by hand? It may not be the only line with a mistake."
+)
 LEFT_OUT = "# left out"
 MAX_REPAIRED = 300  # characters of the repaired lines, for the person who grades
 SMALL = 3  # whole numbers up to here are in every formula; a larger one may be a size from a hidden test
@@ -134,7 +137,8 @@ class _Search:
         for test, probe in islice(self._causes(), CAUSES):
             some, lines = islice(edits(cell, _not_run(cell, probe, self._judged.best)), IN_PART), set[int]()
             for (edit, text), got in self._answered(list(some), probe):
-                if edit.lines[0] not in lines and self._accepts(test, probe, read(got)):
+                # A copy stands at an argument, and not in the line that changes it.
+                if edit.kind != "copy" and edit.lines[0] not in lines and self._accepts(test, probe, read(got)):
                     self._passes(edit, text)
                     lines = {one.lines[0] for _, one, _ in self._in_part}
         most = max((passed for passed, _, _ in self._in_part), default=0)
@@ -145,7 +149,8 @@ class _Search:
         found = list[tuple[Test, PlannedCall]]()
         for test in [one.test for one in self._judged.best.outcomes if one.error is not None]:
             planned = self._material.plan.by_test.get(test, ())
-            mine = ((one, got) for one, got in self._wrong if one in planned)
+            # An error has a line of its own.
+            mine = ((one, got) for one, got in self._wrong if one in planned and not isinstance(got, Failure))
             found += islice(((test, one) for one, got in mine if not self._accepts(test, one, got)), 1)
         return sorted(found, key=lambda cause: len(cause[1].place[0]))
 
@@ -273,8 +278,8 @@ def _sizes(call: Call) -> Iterator[int]:
 
 
 def _as_finding(cell: ParsedCell, edit: Edit, text: str, is_certain: bool) -> Finding:
-    """The place of an edit. The part is left out where it would be the whole answer."""
-    tells = edit.kind in ONLY_THE_LINE or _is_one_statement(cell)
+    """The place of an edit. The part is left out where it would be the whole answer, or may be only a part of it."""
+    tells = edit.kind in ONLY_THE_LINE or _is_one_statement(cell) or not is_certain
     part = "" if tells else shortened(edit.part)
     code = shortened(cell.lines[edit.lines[0] - 1].strip())
     before, after = cell.source.splitlines(), text.splitlines()
@@ -282,7 +287,7 @@ def _as_finding(cell: ParsedCell, edit: Edit, text: str, is_certain: bool) -> Fi
     return Finding(
         "place",
         edit.kind,
-        hint=QUESTIONS[edit.kind],
+        hint=QUESTIONS[edit.kind] if is_certain else IN_PART_QUESTION,
         lines=edit.lines,
         code=code,
         part=part,
