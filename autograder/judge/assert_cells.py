@@ -91,9 +91,6 @@ class _TestedNotebook(JudgedNotebook):
         # All cells together may take a submission's whole time; each test has a limit of its own.
         super().__init__(cells, replace(limits, cells_seconds=limits.total_seconds), process)
 
-    def __enter__(self) -> _TestedNotebook:
-        return self
-
     def _seconds(self, number: int, ran_out: bool) -> float:
         """A test has its full time even after an endless loop elsewhere, as long as there is time for all tests."""
         if number in self._tests and self.spent < self.limits.total_seconds / 2:

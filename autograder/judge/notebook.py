@@ -122,9 +122,6 @@ class JudgedNotebook(client.Notebook):
         self._deferred: frozenset[int] | None = None  # cells that run last; not known yet
         super().__init__(cells, limits, process)
 
-    def __enter__(self) -> JudgedNotebook:
-        return self
-
     def _before_cells(self) -> bool:
         return self._deferred is not None or self._find_deferred()
 

@@ -24,7 +24,7 @@ from msgspec import structs
 
 from autograder.course.assignments import Exercise
 from autograder.explain.material import Material
-from autograder.explain.repair.cell import Change, Edit, ParsedCell, is_stored, number
+from autograder.explain.repair.cell import Change, ParsedCell, is_stored, number
 from autograder.judge.attempt import JudgedNames, attempt
 from autograder.reports.rubric import block, paragraph, with_code
 from autograder.student.explore import in_notebook
@@ -163,7 +163,7 @@ class _OwnLines:
         whole = ParsedCell(source)
         others = [one for one in whole.tree.body if not isinstance(one, ast.FunctionDef | ast.ClassDef)]
         changes = (Change(*whole.span(one), "pass" + "\n" * ((one.end_lineno or 0) - one.lineno)) for one in others)
-        self._cell = ParsedCell(whole.edited(Edit("", tuple(changes), (), "", "")))
+        self._cell = ParsedCell(whole.edited(changes))
         # Python 3.11 does not know where the expressions in an f-string stand.
         odd = {node for one in self._cell.nodes(ast.JoinedStr, ast.pattern) for node in ast.walk(one)}
         places = [one for one in self._cell.of(*RECORDED) if one.field != "func" and one.node not in odd]
@@ -194,7 +194,7 @@ class _OwnLines:
         for place in self._cell.of(ast.UnaryOp):
             old, part = number(place.node), self._cell.text(place.parent) if isinstance(place.parent, PARTS) else ""
             if old in (-1, -2) and 0 < len(part) <= LONGEST:
-                changed = self._cell.edited(self._cell.put("", place.node, new := str(-3 - int(old))))
+                changed = self._cell.edited(self._cell.put("", place.node, new := str(-3 - int(old))).changes)
                 now, then = (self._answer(text, self._call) for text in (self._cell.source, changed))
                 same, other = (tuple(getattr(getattr(one, "value", 0), "shape", ())) for one in (now, then))
                 if same and same != other and (other or isinstance(then, Failure)):
@@ -216,7 +216,7 @@ class _OwnLines:
         """The shapes that each expression has in the first call, in the order in which they are computed."""
         spans = [self._cell.span(node) for node in self._expressions]
         begins = [Change(begin, begin, f"{SAW}({place}, ") for place, (begin, _) in enumerate(spans)]
-        wrapped = self._cell.edited(Edit("", (*begins, *(Change(end, end, ")") for _, end in spans)), (), "", ""))
+        wrapped = self._cell.edited((*begins, *(Change(end, end, ")") for _, end in spans)))
         answer = self._answer(RECORDER + wrapped, structs.replace(self._call, gives=Gives.PRINTED))
         found: dict[ast.expr, list[Shape]] = {}
         printed = getattr(answer, "value", "")

@@ -226,8 +226,8 @@ def _proxy(name: str, target: Any) -> Proxy:
 # ---------------------------------------------------------------- what a question costs
 
 
-def is_small(question: Call, items: int = MAX_ITEMS) -> bool:
-    """Whether the reference may be run on this: no array has more than `items`, and their product is small.
+def is_small(question: Call) -> bool:
+    """Whether the reference may be run on this: no array is large, and their product is small.
 
     Numbers may be sizes, whatever their type, and axes of length one broadcast. So what counts is the product of all
     numbers and, aligned from the right, of the longest axes. The longest counts twice, since scores have two of a kind.
@@ -237,7 +237,7 @@ def is_small(question: Call, items: int = MAX_ITEMS) -> bool:
     built = [*made.args, *made.kwargs.values()]
     given = [*question.args, *question.kwargs.values()]
     values = [*built, *given, *made.parameters.values(), *(question.seeds or ())]
-    if not all(_is_harmless(value, items) for value in values):
+    if not all(_is_harmless(value) for value in values):
         return False
     weights, sizes = _sizes(built), _sizes(given)
     if len(weights) + len(sizes) > MAX_NUMBERS or math.prod(weights) * max(weights, default=1) > MAX_WEIGHTS:
@@ -252,7 +252,7 @@ def is_small(question: Call, items: int = MAX_ITEMS) -> bool:
     times = math.prod(sizes) * max((size for size in weights if size not in axes), default=1)
     result = times * math.prod(axes) * max(axes, default=1)
     largest = max(math.prod(weights), math.prod(sizes), result)
-    return bool(largest <= MAX_RESULT * items // MAX_ITEMS)
+    return bool(largest <= MAX_RESULT)
 
 
 def _sizes(values: Iterable[Any]) -> list[int]:
@@ -284,19 +284,19 @@ def _is_plain_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _is_harmless(value: Any, items: int) -> bool:
+def _is_harmless(value: Any) -> bool:
     """Whether it is of an expected kind, and by itself of an ordinary size."""
     if isinstance(value, np.ndarray | np.generic) or is_tensor(value):
         shape = tuple(value.shape)
-        if len(shape) > MAX_AXES or max(shape, default=1) > MAX_SIZE or math.prod(shape) > items:
+        if len(shape) > MAX_AXES or max(shape, default=1) > MAX_SIZE or math.prod(shape) > MAX_ITEMS:
             return False
         number = _number(value)
         # One number with axes around it is a size, too, unless it is NaN or infinite.
         return number is None or bool(shape and not math.isfinite(number)) or abs(number) <= MAX_SIZE
     if comparable(value) is not None:
-        return all(n < items and _is_harmless_part(part, items) for n, part in enumerate(leaves(value)))
+        return all(n < MAX_ITEMS and _is_harmless_part(part) for n, part in enumerate(leaves(value)))
     if isinstance(value, HOLDS):
-        return all(number < MAX_ITEMS and _is_harmless(item, items) for number, item in enumerate(items_in(value)))
+        return all(number < MAX_ITEMS and _is_harmless(item) for number, item in enumerate(items_in(value)))
     if isinstance(value, str | bytes):
         return len(value) <= MAX_TEXT
     if value is None or isinstance(value, HARMLESS):
@@ -305,8 +305,8 @@ def _is_harmless(value: Any, items: int) -> bool:
     return number is not None and abs(number) <= MAX_SIZE
 
 
-def _is_harmless_part(part: Any, items: int) -> bool:
+def _is_harmless_part(part: Any) -> bool:
     """Whether a value's parts are harmless. Its numbers are data, not sizes, however large they are."""
     if isinstance(part, np.ndarray):
-        return bool(part.size <= items)
-    return _is_plain_number(part) or _is_harmless(part, items)
+        return bool(part.size <= MAX_ITEMS)
+    return _is_plain_number(part) or _is_harmless(part)

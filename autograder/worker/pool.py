@@ -92,7 +92,7 @@ def grade(
         replace(as_task(submission, *known(submission.assignment)), exercises=exercises, for_page=for_page)
         for submission in submissions
     )
-    return (marked for _, marked in workers.mark(tasks))
+    return workers.mark(tasks)
 
 
 def open_pool(
@@ -161,8 +161,8 @@ class WorkerPool:
         """End the workers, and drop what they are doing."""
         self._executor.close()
 
-    def mark(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Marked]]:
-        """Each task with its result, in order. If a worker is lost, another does its tasks.
+    def mark(self, tasks: Iterable[Task]) -> Iterator[Marked]:
+        """The result of each task, in order. If a worker is lost, another does its tasks.
 
         If an assignment is broken, or its model answer does not get full marks, nobody is graded in it.
         """
@@ -190,7 +190,7 @@ class WorkerPool:
             return _Submitted(tasks, known)
         return _Submitted(tasks, self._executor.submit(tasks), losses)
 
-    def _next(self, waiting: deque[_Submitted]) -> Iterator[tuple[Task, Marked]]:
+    def _next(self, waiting: deque[_Submitted]) -> Iterator[Marked]:
         """The results of the first submitted tasks. If their worker is lost, they are submitted again, one by one."""
         while (found := self._results(waiting[0])) is None:
             first, *others = [waiting.popleft() for _ in range(len(waiting))]
@@ -202,7 +202,7 @@ class WorkerPool:
         for task, marked in zip(waiting.popleft().tasks, found, strict=True):
             if marked.refused:
                 self._refused.setdefault(task.assignment, marked.report)
-            yield task, marked
+            yield marked
 
     def _refused_as(self, task: Task) -> Marked:
         return Marked(structs.replace(self._refused[task.assignment], student=task.student), refused=True)

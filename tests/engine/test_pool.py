@@ -292,9 +292,9 @@ def as_report(task):
 def test_lost_worker_costs_the_submission_that_ends_it(deadly):
     executor = Losing(deadly)
     tasks = [Task(f"s{number}", NAME, "") for number in range(10)]
-    found = [(task, marked.report) for task, marked in pool.WorkerPool(executor).mark(tasks)]
-    assert [task.student for task, _ in found] == [report.student for _, report in found] == [t.student for t in tasks]
-    reasons = {report.student: report.reason for _, report in found if report.reason}
+    found = [marked.report for marked in pool.WorkerPool(executor).mark(tasks)]
+    assert [report.student for report in found] == [task.student for task in tasks]
+    reasons = {report.student: report.reason for report in found if report.reason}
     expected = {"s5": "no worker could grade it: no disk"} | ({deadly: pool.LOST} if deadly else {})
     assert reasons == expected
     assert executor.messages.count([deadly]) == (pool.LOSSES - 1 if deadly else 0)

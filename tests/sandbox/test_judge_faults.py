@@ -62,7 +62,7 @@ def marked(tmp_path_factory):
         patch.setattr(executors.traceback, "print_exc", lambda: printed.append("a traceback"))
         workers = open_pool(course.root, len(tasks), 4, "bubblewrap")  # most wait for a fault's end
         try:
-            reports = [one.report for _, one in workers.mark(tasks)]
+            reports = [one.report for one in workers.mark(tasks)]
         finally:
             workers.close()
     return {report.student: report for report in reports}, printed

@@ -6,7 +6,7 @@ So what it leaves alone stays as the student wrote it, comments included.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate, pairwise
@@ -30,7 +30,7 @@ class Change:
 class Edit:
     """Changes that belong together.
 
-    kind: which question it raises, a key of `questions.QUESTIONS`
+    kind: which question it raises, a key of `edits.QUESTIONS`
     lines: the lines of the cell that it touches, counted from 1
     part: what stands there, in the student's own words
     step: what is done there. Edits of one kind and step can be made together in all their places
@@ -133,10 +133,10 @@ class ParsedCell:
         text = self.text(node)
         return text if isinstance(node, ATOMS) else f"({text})"
 
-    def edited(self, edit: Edit) -> str:
-        """The text after an edit."""
+    def edited(self, changes: Iterable[Change]) -> str:
+        """The text after these changes."""
         found, end = b"", 0
-        for change in sorted(edit.changes, key=lambda one: one.begin):
+        for change in sorted(changes, key=lambda one: one.begin):
             found += self._bytes[end : change.begin] + change.text.encode()
             end = change.end
         return (found + self._bytes[end:]).decode()
@@ -149,10 +149,10 @@ class ParsedCell:
         """An edit that consists of these changes. part: the node that is shown"""
         return Edit(kind, tuple(changes), (part.lineno,), self.text(part), step)  # type: ignore[attr-defined]
 
-    def swap(self, kind: str, first: ast.AST, second: ast.AST, part: ast.AST) -> Edit:
+    def swap(self, first: ast.AST, second: ast.AST, part: ast.AST) -> Edit:
         """The edit that exchanges two nodes."""
         changes = [self._replace(first, self.atom(second)), self._replace(second, self.atom(first))]
-        return self.change(kind, changes, part, f"{self.text(first)} <=> {self.text(second)}")
+        return self.change("order", changes, part, f"{self.text(first)} <=> {self.text(second)}")
 
     def remove(self, kind: str, which: int, among: Sequence[ast.AST], part: ast.AST) -> Edit:
         """The edit that takes out one of several nodes that commas separate."""
@@ -163,9 +163,9 @@ class ParsedCell:
             begin = self.span(among[which - 1])[1]
         return self.change(kind, [Change(begin, end, "")], part, f"without {text}")
 
-    def insert(self, kind: str, at: int, text: str, part: ast.AST, step: str = "") -> Edit:
+    def insert(self, kind: str, at: int, text: str, part: ast.AST) -> Edit:
         """The edit that puts in a text before a byte."""
-        return self.change(kind, [Change(at, at, text)], part, step or text)
+        return self.change(kind, [Change(at, at, text)], part, text)
 
     def _replace(self, node: ast.AST, new: str) -> Change:
         return Change(*self.span(node), new)

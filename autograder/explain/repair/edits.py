@@ -320,7 +320,7 @@ def edits(cell: ParsedCell, not_run: Collection[int] = ()) -> Iterator[tuple[Edi
     for kind in KINDS:
         found = list(kind(cell))
         for edit in (*found, *everywhere(found)):
-            text = cell.edited(edit)
+            text = cell.edited(edit.changes)
             if text not in met and edit.lines[0] not in not_run:
                 met.add(text)
                 yield edit, text

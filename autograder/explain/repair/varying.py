@@ -58,7 +58,7 @@ MAX_NAMES = 12  # of a function's names that are tried in one place
 def axes(cell: ParsedCell) -> Iterator[Edit]:
     """Another axis."""
     for constant in cell.of(ast.Constant, ast.UnaryOp):
-        if not _is_axis(cell, constant) or isinstance(constant.parent, ast.UnaryOp):
+        if not _is_axis(constant) or isinstance(constant.parent, ast.UnaryOp):
             continue
         part = constant.parent if isinstance(constant.parent, ast.keyword | ast.Call) else constant.node
         written = number(constant.node)
@@ -76,7 +76,7 @@ def axes(cell: ParsedCell) -> Iterator[Edit]:
                 yield cell.change("axis", changes, call, f"{called(call)} {pair}")
 
 
-def _is_axis(cell: ParsedCell, place: NodePlace[ast.AST]) -> bool:
+def _is_axis(place: NodePlace[ast.AST]) -> bool:
     """Whether a whole number, or None, says which axis is meant."""
     if not (isinstance(number(place.node), int) or (isinstance(place.node, ast.Constant) and place.node.value is None)):
         return False
@@ -90,7 +90,7 @@ def numbers(cell: ParsedCell) -> Iterator[Edit]:
     """Another number, and True for False."""
     for constant in cell.of(ast.Constant, ast.UnaryOp):
         written = number(constant.node)
-        if isinstance(constant.parent, ast.UnaryOp) or _is_axis(cell, constant):
+        if isinstance(constant.parent, ast.UnaryOp) or _is_axis(constant):
             continue
         if isinstance(constant.node, ast.Constant) and isinstance(constant.node.value, bool):
             yield cell.put("bool", constant.node, str(not constant.node.value))
@@ -124,14 +124,14 @@ def orders(cell: ParsedCell) -> Iterator[Edit]:
     """Operands, arguments or elements in another order."""
     for formula in cell.nodes(ast.BinOp):
         if isinstance(formula.op, ORDERED):
-            yield cell.swap("order", formula.left, formula.right, formula)
+            yield cell.swap(formula.left, formula.right, formula)
     for choice in cell.nodes(ast.IfExp):
-        yield cell.swap("order", choice.body, choice.orelse, choice)
+        yield cell.swap(choice.body, choice.orelse, choice)
     for listed in cell.of(ast.Call, ast.Tuple, ast.List):
         call = listed.node
         among = call.args if isinstance(call, ast.Call) else call.elts  # type: ignore[attr-defined]
         for first, second in combinations(among[:5], 2):
-            yield cell.swap("order", first, second, call)
+            yield cell.swap(first, second, call)
         is_returned = isinstance(listed.parent, ast.Return)
         if len(among) in (3, 4) and (is_returned or all(number(one) is not None or called(call) for one in among)):
             for ordered in permutations(among):

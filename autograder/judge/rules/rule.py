@@ -201,7 +201,7 @@ class Rule:
 
 
 def ask_one(calls: ExerciseCalls, call: Call, closely: bool = False) -> Unread:
-    """The answer to one call. closely: see `ask`"""
+    """The answer to one call. closely: see `NotebookCalls.ask`"""
     return next(calls.ask([(call, None)], (0,) if closely else ()))
 
 
@@ -212,9 +212,11 @@ def ask_closely(calls: ExerciseCalls, call: Call) -> Unread:
 
 
 def ask_together(calls: ExerciseCalls, asked: Sequence[Call], closely: Collection[int] = ()) -> Iterator[Unread]:
-    """Answers to calls that are sent at once, up to the first one that used up its time. closely: see `ask`.
+    """Answers to calls that are sent at once, up to the first one that used up its time.
 
     If the process ended, the call during which it did is left out. It may answer when it is made by itself.
+
+    closely: see `NotebookCalls.ask`
     """
     for answer in calls.ask([(call, call.as_bytes) for call in asked], closely):
         if isinstance(answer, NoAnswer) and answer.why not in (Why.TOO_SLOW, Why.WAITED):

@@ -37,7 +37,7 @@ class Text(Protocol):
 def may_answer(cell: Text, known: Collection[str]) -> bool:
     """True for text that is not the course's. Words in a code cell are text, too.
 
-    known: digests of the course's texts and lines of code (see `releases.digests_of`)
+    known: digests of the course's texts and lines of code (see `course.source_notebook.digests_of`)
     """
     if not cell.source.strip():
         return False

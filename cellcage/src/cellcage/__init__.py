@@ -26,20 +26,19 @@ __all__ = [
     "choose_backend",
 ]  # fmt: skip
 # Each is imported when it is first used: most need Linux, and `protocol` and `values` work everywhere.
-_MODULES = {
-    "backends.base": ("Backend",),
-    "cell_result": ("CellResult",),
-    "errors": ("MachineError",),
-    "limits": ("Limits",),
-    "machine": ("choose_backend",),
-    "outside.fork_server_client": ("ForkServer",),
-    "outside.zygote_client": ("Zygote",),
-    "process": ("Process",),
+_HOMES = {
+    "Backend": "backends.base",
+    "CellResult": "cell_result",
+    "ForkServer": "outside.fork_server_client",
+    "Limits": "limits",
+    "MachineError": "errors",
+    "Process": "process",
+    "Zygote": "outside.zygote_client",
+    "choose_backend": "machine",
 }
 
 
 def __getattr__(name: str) -> object:
-    for module, names in _MODULES.items():
-        if name in names:
-            return getattr(importlib.import_module(f"{__name__}.{module}"), name)
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -25,7 +25,7 @@ class Children(Protocol):
         """Import once what every child needs."""
 
     def prepare(self, needed: object) -> None:
-        """Load what the next children will need: the plain data that `ForkServer.open` was given. May raise."""
+        """Load what the next children will need: the plain data that `ForkServer.process` was given. May raise."""
 
     def serve(self, sock: socket.socket, limits: Limits, sandbox: Sandboxed) -> None:
         """Do the work of a child, in the fork."""

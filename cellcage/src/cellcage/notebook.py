@@ -9,7 +9,7 @@ import contextlib
 import socket
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import msgspec
 
@@ -74,7 +74,7 @@ class Notebook:
         self.slowest = 0.0  # seconds that the slowest answered call has taken
         self.renew()
 
-    def __enter__(self) -> Notebook:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exc: object) -> None:
