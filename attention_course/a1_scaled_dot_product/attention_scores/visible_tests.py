@@ -25,7 +25,8 @@ class TestAttentionScores:
 
     def test_three_queries(self, student):
         """Three queries and four keys of width five: twelve scores, one row per query."""
-        with shown("One row per query, one column per key: which number is each?", Q=QUERIES[0], K=KEYS[0]):
+        hint = "One row per query, one column per key: which products are they, and what divides them, and how?"
+        with shown(hint, Q=QUERIES[0], K=KEYS[0]):
             close(expect.array(student.attention_scores(QUERIES[0], KEYS[0])), ALL_SCORES[0])
 
     def test_two_texts(self, student):

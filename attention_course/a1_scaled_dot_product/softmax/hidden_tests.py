@@ -36,7 +36,7 @@ class TestSoftmax:
     def test_many_rows(self, student, reference):
         """Several rows: each gets the weights it would get alone."""
         for x in (self.X, normal(4, 3, 2), normal(5, 6, 3).T):
-            hint = "Does each row sum to 1? Which axis does `axis=-1` mean, and which shape has a sum over it?"
+            hint = "Does each row sum to 1? Which axis does `axis=-1` mean, and do sum and maximum both go over it?"
             expect.close(expect.array(student.softmax(x)), reference.softmax(x), hint)
 
     @pytest.mark.weight(0.4)

@@ -82,6 +82,24 @@ def _divided_by_rows(x, curve):
     return (exps.T / exps.sum(axis=-1)).T
 
 
+def _maximum_over(other):
+    """other: the axis of the maximum; the sum is over the right one"""
+
+    def curve(xp, x, axis):
+        exps = np.exp(x - x.max(axis=other, keepdims=True))
+        return exps / exps.sum(axis=axis, keepdims=True)
+
+    return curve
+
+
+def _row_by_row(xp, x, axis):
+    weights = np.zeros_like(x)
+    for i, row in enumerate(x):
+        exps = np.exp(row - row.max())
+        weights[i] = exps / exps.sum()
+    return weights
+
+
 def _summed_away(kept):
     """kept: whether the maximum keeps its axis, so that only the sum loses it"""
 
@@ -107,6 +125,17 @@ def _summed_away(kept):
             hint="Where is each axis of x in what you return?",
         ),
         "all-axes-reversed": mistake.mutant({"by_rows": True}, hint="What does .T make of three axes?"),
+        "maximum-over-another-axis": mistake.mutant(
+            {"curve": _maximum_over(0)}, hint="Over which axis is your maximum, and over which your sum?"
+        ),
+        "axis-1-always": mistake.mutant(
+            {"axis_of": lambda axis: 1},
+            hint="Which axis do you take if x is a single row, and where does `axis` go in?",
+        ),
+        "loop-over-rows": mistake.mutant(
+            {"curve": _row_by_row},
+            hint="What does your loop go over if x is a single row, and where does `axis` go in?",
+        ),
         "axis-summed-away": [{"curve": _summed_away(True)}, {"curve": _summed_away(False)}],
         "stops-at-a-length": mistake.known(
             *(

@@ -20,7 +20,10 @@ class TestSoftmax:
         """Two rows of three scores: each row sums to 1 for itself."""
         x = np.array([[1.0, 3.0, 2.0], [7.0, 7.0, 5.0]])
         with shown("Over which axis is the sum?", x=x):
-            close(expect.array(student.softmax(x)), np.array([[0.09, 0.6652, 0.2447], [0.4683, 0.4683, 0.0634]]))
+            got = expect.array(student.softmax(x))
+            close(got.sum(axis=-1), np.ones(2), "the sum of each row")
+        with shown("Each row sums to 1. What is taken off its scores: over which axis is the maximum?", x=x):
+            close(got, np.array([[0.09, 0.6652, 0.2447], [0.4683, 0.4683, 0.0634]]))
 
     def test_axis(self, student):
         """With axis=0, each column sums to 1."""
