@@ -118,6 +118,7 @@ CAUSAL = {
     "padding-hides-queries": mistake.known(
         {"join": lambda causal, padding: causal & padding & padding.swapaxes(-2, -1)}
     ),
+    "padding-transposed": [{"join": lambda causal, padding: causal & padding.swapaxes(-2, -1)}],
     "causal-with-padding-only": [{"alone": lambda causal: causal | True}],
     "mask-ignored-when-empty": mistake.known(
         {"join": lambda causal, padding: causal & padding if padding.any() else causal, "empty": "zeros"},
@@ -130,6 +131,7 @@ CAUSAL = {
 WORDS = mutation_hints.HINTS | {
     "causal-mask-transposed": "Row i of the mask belongs to query i. Which columns are True in row 0?",
     "padding-inverted": "What does True mean in the padding: a real word, or padding?",
+    "padding-transposed": "Which axis of the padding meets the keys? Does yours hide columns of weights, or rows?",
     "causal-with-padding-only": "Which mask does your code use if no padding is given?",
     "padding-on-the-values": "A padded word: which weight does it get in yours, and which one should it get?",
     "mask-forgotten": "Change the last word. Does the output of the first one change, too?",

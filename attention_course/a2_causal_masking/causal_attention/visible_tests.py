@@ -92,7 +92,8 @@ class TestCausalAttention:
     def test_padding(self, student):
         """Two texts, the first with a padded word: both masks hold, and a padded query gets an ordinary output."""
         padding = np.array([[[True, True, False]], [[True, True, True]]])
-        with shown("May a key be seen that passes only one mask?", Q=QUERIES, K=KEYS, V=VALUES, padding=padding):
+        hint = "Does the padding hide keys, or queries, and may a key be seen that passes only one mask?"
+        with shown(hint, Q=QUERIES, K=KEYS, V=VALUES, padding=padding):
             output, weights = self.attend(student, QUERIES, KEYS, VALUES, padding)
             close(weights, np.stack([PADDED_WEIGHTS[0], BATCH_WEIGHTS[1]]), "weights")
             close(output[0], PADDED_OUTPUT[0], "the first text's output")

@@ -98,9 +98,21 @@ def _multiplied(scores, mask):
     return np.exp(scores) * ~mask
 
 
+def _guarded(scores, mask):
+    exps = np.exp(scores) * mask
+    total = exps.sum(axis=-1, keepdims=True)
+    return np.divide(exps, total, out=np.zeros_like(exps), where=total > 0)
+
+
 # Nothing is subtracted, so that a large score, or a row where all is allowed, gives NaN.
 @mistake.mutants(
     {
+        "no-max-subtraction": mistake.mutant(
+            {"exps": lambda scores, mask: np.exp(scores) * mask},
+            {"exps": lambda scores, mask: np.where(mask, np.exp(scores), 0)},
+            {"whole": _guarded},
+            hint="What is np.exp(1000)? Do the weights hang on scores, or on differences of scores?",
+        ),
         "mask-inverted": [
             {"exps": _multiplied},
             {"exps": lambda scores, mask: np.exp(np.where(mask, -np.inf, scores))},
@@ -108,9 +120,9 @@ def _multiplied(scores, mask):
         ],
     }
 )
-def masked_softmax(exps=_multiplied):
+def masked_softmax(exps=_multiplied, whole=None):
     def softmax(scores, mask):
         powers = exps(scores, mask)
         return powers / powers.sum(axis=-1, keepdims=True)
 
-    return softmax
+    return whole or softmax

@@ -84,6 +84,7 @@ def _beyond(axis, size, says):
         "mask-off-by-one": mistake.known(
             {"more": 1},
             {"more": -1},
+            {"start": 1},
             hint="A text of two words fills the places 0 and 1. To which places does your mask say yes?",
         ),
         # Two loops in one line, in the wrong order.
@@ -93,11 +94,17 @@ def _beyond(axis, size, says):
             {"end": lambda mask: mask.transpose(2, 0, 1)},
             hint="Count the rows of your mask, and its columns. Which of them should be texts, and which places?",
         ),
+        "first-text-only": mistake.mutant(
+            _beyond(0, 1, False), hint="Which texts have a True in your mask? When is your loop left?"
+        ),
         "axis-in-front": mistake.mutant(
             {"end": lambda mask: mask.swapaxes(0, 1)},
             hint="Scores have the axes text, query, key. Which of them has length one in your mask?",
         ),
     }
 )
-def padding_mask(more=0, end=lambda mask: mask):
-    return lambda lengths, max_length: end((np.arange(max_length) < np.asarray(lengths)[:, None] + more)[:, None, :])
+def padding_mask(more=0, start=0, end=lambda mask: mask):
+    def mask(lengths, max_length):
+        return end((np.arange(start, start + max_length) < np.asarray(lengths)[:, None] + more)[:, None, :])
+
+    return mask

@@ -25,7 +25,9 @@ class TestPaddingMask:
     def test_three_texts(self, student):
         """Lengths 4, 2, 3: as many True in each row, from the left, and the rest False."""
         with shown(
-            "True on real words, False on padding: what is compared with what?", lengths=[4, 2, 3], max_length=5
+            "True on real words, False on padding: in each row? What is compared with what?",
+            lengths=[4, 2, 3],
+            max_length=5,
         ):
             got = expect.array(student.padding_mask([4, 2, 3], 5))
             close(got, np.array([[[1, 1, 1, 1, 0]], [[1, 1, 0, 0, 0]], [[1, 1, 1, 0, 0]]]) == 1)

@@ -138,6 +138,11 @@ def torch_masked_attention(query, key, value, mask=None):
     return weights @ value, weights
 
 
+def _of_three_axes(xp, key):
+    """As torch.bmm, which takes nothing but three axes."""
+    return torch.bmm(key.transpose(-2, -1), torch.eye(key.shape[-2], dtype=key.dtype).expand(*key.shape[:-2], -1, -1))
+
+
 @mistake.mutants(
     mutation_options.SCALES
     | mutation_options.WHOLE_SCALES
@@ -149,6 +154,13 @@ def torch_masked_attention(query, key, value, mask=None):
     | size_options.SIZES
     | mutation_options.in_one_part(mutation_options.without(CURVES, "another-base", "epsilon-added"))
     | mutation_options.TURNS
+    | {
+        "one-batch-axis-only": mistake.mutant(
+            {"turn": lambda xp, key: xp.swap(key, 1, 2)},
+            {"turn": _of_three_axes},
+            hint="How many axes must query and key have in your code? From which end could it count them?",
+        )
+    }
     | {"detached-gradient": [{"mixed": lambda w, V, size: (w.detach() @ V, w.detach())}]},
     mutation_options.EMPTY,
     mutation_hints.HINTS | {"nan-for-nothing": "What does torch.softmax make of a row of nothing but -inf?"},

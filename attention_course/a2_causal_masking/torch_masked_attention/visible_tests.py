@@ -89,7 +89,8 @@ class TestTorchMaskedAttention:
     def test_without_mask(self, student):
         """Without a mask each of three words sees both keys, here with weights 0.12 and 0.88."""
         given = {"query": Q[[0, 1, 1]], "key": K, "value": V}
-        with shown("What does your code do when mask is None?", "exception", "shape", "kind", **given):
+        hint = "Two axes, and no mask: from which end do you count axes, and what does your code do when mask is None?"
+        with shown(hint, "exception", "shape", "kind", **given):
             output, weights = self.attend(student, *given.values())
         with shown("Each word sees both keys. Over which axis does each row of weights sum to 1?", **given):
             close(weights, CAUSAL_WEIGHTS[[1, 1, 1]], "weights")
