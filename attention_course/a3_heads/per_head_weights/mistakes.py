@@ -45,6 +45,11 @@ def per_head_weights(W, num_heads):
         ),
         # Wrong only if W is square.
         "rows-for-columns": [{"square": lambda W, h: W.shape[1]}, {"square": lambda W, h: W.shape[1] // h}],
+        "rows-shared-out": mistake.mutant(
+            {"cut": lambda W, i, d, n: W[i * n : (i + 1) * n]},
+            hint="Rows belong to what goes into a projection. What is it that the heads share out?",
+        ),
+        "heads-overlap": [{"cut": lambda W, i, d, n: W[:, i : i + d]}],
         "heads-and-width-exchanged": [{"taken": lambda W, num_heads: W.shape[1] // num_heads}],
         "one-big-head": [{"taken": lambda W, num_heads: 1}],
         "heads-tied": [{"order": end} for end in TIED["heads-tied"]],
@@ -59,11 +64,14 @@ def per_head_weights(W, num_heads):
 )
 def per_head_weights(
     order=lambda own: own, interleaved=False, by_rows=False, square=None, taken=lambda W, num_heads: num_heads,
+    cut=None,
 ):  # fmt: skip
     def split(W, num_heads):
         num_heads = taken(W, num_heads)
         if square and W.shape[0] == W.shape[1] and num_heads > 1:
             return order(W.reshape(num_heads, -1, square(W, num_heads)))
+        if cut:
+            return np.stack([cut(W, i, W.shape[1] // num_heads, W.shape[0] // num_heads) for i in range(num_heads)])
         if by_rows:
             d = W.shape[0] // num_heads
             return order(np.array([W[:, i * d : (i + 1) * d] for i in range(num_heads)]))

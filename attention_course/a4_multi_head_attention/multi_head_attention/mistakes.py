@@ -134,7 +134,16 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
 
 
 @mistake.mutants(
-    SLIPS | OF_D_MODEL | {"residual-added": [{"residual": 1}]}, mutation_options.EMPTY, WORDS,
+    SLIPS
+    | OF_D_MODEL
+    | {
+        "residual-added": [{"residual": 1}],
+        "heads-before-the-batch": mistake.mutant(
+            {"mixed": lambda w, V, size: (w @ V, np.moveaxis(w, -3, 0))},
+            hint="With a batch, which axis of your weights is that of the heads? Which should it be?",
+        ),
+    },
+    mutation_options.EMPTY, WORDS,
     catalogued=(
         "no-scaling", "scale-by-d_k", "scale-by-d_model", "softmax-over-queries", "heads-interleaved",
         "split-without-transpose", "concat-without-transpose", "W_O-missing", "W_O-transposed", "mask-inverted",

@@ -5,7 +5,7 @@ import numpy as np
 from autograder.testing import Catalogue
 
 from ...hidden import mutation_options
-from ..shared_mistakes import AT_REAL_SIZES, HEADS, HEADS_COUNTED, PROJECTIONS, WORDS, joined
+from ..shared_mistakes import AT_REAL_SIZES, HEADS, HEADS_COUNTED, PROJECTIONS, WORDS, joined, numbered
 
 mistake = Catalogue()
 
@@ -55,6 +55,14 @@ def output_projection(heads, W_O):
         "first-block-for-all": [
             {"join": lambda heads: heads.sum(-3), "end": lambda summed, W_O: summed @ W_O[: summed.shape[-1]]}
         ],
+        "last-head-only": mistake.mutant(
+            {"join": lambda heads: joined((heads * (numbered(heads, -3) == heads.shape[-3] - 1)).swapaxes(-3, -2))},
+            {
+                "join": lambda heads: heads[..., -1, :, :],
+                "end": lambda last, W_O: last @ W_O[: last.shape[-1]],
+            },
+            hint="The last head is there. Where do the ones before it go?",
+        ),
         "some-heads-only": AT_REAL_SIZES["some-heads-only"][:2],
         "one-head-too-few": [{"skip": -1}, {"skip": 0}],
         "other-heads-zero": HEADS_COUNTED["other-heads-zero"],

@@ -81,14 +81,24 @@ OTHER_KEYS = {
 
 
 @mistake.mutants({
+    "d_k-from-d_model": mistake.mutant(
+        {"width": lambda d_model, h, d: d_model // h},
+        {"width": lambda d_model, h, d: d_model // h, "for_one": True},
+        {"width": lambda d_model, h, d: d_model / h},
+        hint="Which arguments say how wide a query and a value are? Is d_model the heads' widths added up, in each row"
+        " of the table?",
+    ),
     "other-names": mistake.known(
-        *({"key": key} for key in OTHER_KEYS.values()),
+        *({"key": key, "for_one": for_one} for for_one in (False, True) for key in OTHER_KEYS.values()),
         hint="Which names does the docstring give the four keys, letter by letter?",
     ),
 })  # fmt: skip
-def projection_shapes(key=lambda letter: f"W_{letter}"):
+def projection_shapes(key=lambda letter: f"W_{letter}", for_one=False, width=lambda d_model, h, d: d):
+    """for_one: whether the shapes are those of one head, too"""
+
     def shapes(d_model, num_heads, d_k, d_v):
-        qk, v = num_heads * d_k, num_heads * d_v
+        heads = 1 if for_one else num_heads
+        qk, v = (heads * width(d_model, num_heads, d) for d in (d_k, d_v))
         found = {"Q": (d_model, qk), "K": (d_model, qk), "V": (d_model, v), "O": (v, d_model)}
         return {key(letter): shape for letter, shape in found.items()}
 
