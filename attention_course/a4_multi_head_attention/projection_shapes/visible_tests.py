@@ -21,6 +21,10 @@ class TestProjectionShapes:
         """Money Bank (4, 2 heads, 4, 4): W_Q is (4, 8) and W_O is (8, 4)."""
         with shown("Which row of the table above is this?"):
             got = self.entries(student, 4, 2, 4, 4)
+        # Called only with the right keys, because `check` knows a mistake by its numbers and by what was called.
+        with shown("What are the arguments called in the first line that you were given?", "exception"):
+            student.projection_shapes(d_v=4, d_k=4, num_heads=2, d_model=4)
+        with shown("Which row of the table above is this?"):
             for key, wanted in (("W_Q", (4, 8)), ("W_O", (8, 4))):
                 equal(got[key], wanted, f"the shape of {key}")
 
