@@ -7,7 +7,6 @@ CURVES = softmax_options.CURVES
 ATTENTION = (
     mutation_options.SCALES
     | mutation_options.WHOLE_SCALES
-    | mutation_options.FIXED_SCALES
     | mutation_options.BY_VALUES
     | mutation_options.OPERANDS
     | mutation_options.ZEROED

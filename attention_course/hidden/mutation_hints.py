@@ -11,7 +11,6 @@ HINTS = {
     "scale-by-fourth-root": "Square what you divide by, and square it again: which number do you get?",
     "scale-by-half-d_k": "Print the number you divide by. Is its square d_k?",
     "scale-in-whole-numbers": "Print what you divide by. Is it the root of d_k to the last digit?",
-    "scale-fixed": "Print the number you divide by, for queries of two widths. Does it change?",
     "scale-by-d_model": "How wide is a query of one head, and is that the number below your square root?",
     "scale-by-whole-width": "How wide is a query of one head, and is that the number below your square root?",
     "scale-by-num_heads": "Which number of this exercise is d_k? Print what you divide by.",

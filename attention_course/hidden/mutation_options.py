@@ -42,8 +42,6 @@ SCALES: Mutants = {
     "scale-by-fourth-root": [{"scale": lambda size: size.d_k**0.25}],
     "scale-by-half-d_k": [{"scale": lambda size: size.d_k / 2}, {"scale": lambda size: size.d_k // 2}],
 }
-# Only for exercises that also have other d_k than 4 and 64.
-FIXED_SCALES: Mutants = {"scale-fixed": [{"scale": lambda size: 2.0}, {"scale": lambda size: 8.0}]}
 BY_VALUES: Mutants = {"scale-by-d_v": [{"scale": lambda size: math.sqrt(size.d_v)}, {"scale": lambda size: size.d_v}]}
 # Only for exercises in which no d_k is a square number.
 WHOLE_SCALES: Mutants = {

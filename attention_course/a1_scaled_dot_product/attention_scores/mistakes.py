@@ -74,15 +74,19 @@ def attention_scores(Q, K):
 @mistake.mutants(
     mutation_options.SCALES
     | mutation_options.WHOLE_SCALES
-    | mutation_options.FIXED_SCALES
     | mutation_options.without(mutation_options.OPERANDS, "keys-blended", "queries-blended", "values-with-keys")
     | mutation_options.TURNS
     | {"stops-at-a-length": size_options.cuts(-2, size_options.LENGTHS)}
     | mutation_options.only(size_options.SIZES, "some-heads-only")
     | {
+        "scale-fixed": mistake.mutant(
+            {"scale": lambda size: 2.0},
+            {"scale": lambda size: 8.0},
+            hint="Print the number you divide by, for queries of two widths. Does it change?",
+        ),
         "scores-in-whole-numbers": mistake.mutant(
             {"end": np.floor}, {"end": np.round}, hint="Are all your scores whole numbers? Which sign makes them so?"
-        )
+        ),
     }
     | {"maximum-subtracted": [{"end": lambda s: s - s.max(axis=-1, keepdims=True)}, {"end": lambda s: s - s.max()}]}
     | {
