@@ -121,7 +121,8 @@ class TestTranslationTest:
         """Rows of two numbers move as rows: tripling passes, also of one column."""
         question = "Row i becomes row i + shift as a whole. Where does the last number of row 0 go in yours?"
         layers = ((True, triple), (True, triple_the_first_column), (False, add_row_number))
-        self.judge(student, question, *((wanted, layer, self.WIDE, 1, 0) for wanted, layer in layers))
+        again = (True, triple, np.tile(self.WIDE[:3], (2, 1)), 3, 0)  # the same rows, moved or not
+        self.judge(student, question, *((wanted, layer, self.WIDE, 1, 0) for wanted, layer in layers), again)
 
     def test_to_the_left(self, student):
         """A negative shift moves to the left."""
