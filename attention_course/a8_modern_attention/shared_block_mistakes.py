@@ -30,6 +30,11 @@ def another_eps(eps, outside):
     return size_one
 
 
+def size_over(*axes):
+    """One size for several numbers of these axes; without axes, for all."""
+    return lambda x, gamma: gamma * x / torch.sqrt((x**2).mean(dim=axes or None, keepdim=True) + 1e-5)
+
+
 def layer_norm(x, gamma):
     return F.layer_norm(x, x.shape[-1:], gamma)
 

@@ -121,13 +121,14 @@ def online(
     end=lambda largest, total, mixed: (largest, total, mixed),
     before=lambda total, mixed: mixed,
     given_back=lambda old, new: new,
+    measured_from=lambda old, new: new,
 ):
     """`online_softmax_step`. Each decision is an option."""
 
     def online_softmax_step(largest, total, mixed, Q, K, V):
         scores = Q @ K.swapaxes(-2, -1) / scale(Q.shape[-1])
         found = new(largest, scores.max(axis=-1))
-        powers = exps(scores, found)
+        powers = exps(scores, measured_from(largest, found))
         mixed = np.asarray(shrink_mixed(largest, found))[..., None] * before(total, mixed) + block(powers, V)
         total = shrink_total(largest, found) * total + summed(powers)
         return end(given_back(largest, found), total, mixed)

@@ -17,8 +17,13 @@ class TestNextWordProbabilities:
 
     def judge(self, student, wanted, question, *case):
         names = ("temperature", "top_k", "top_p")
-        with shown(question, **{"exp(logits)": self.PLAIN}, **dict(zip(names, case, strict=False))):
-            close(expect.tensor(student.next_word_probabilities(self.logits(), *case)), wanted)
+        given = {"exp(logits)": self.PLAIN, **dict(zip(names, case, strict=False))}
+        with shown(question, **given):
+            got = expect.tensor(student.next_word_probabilities(self.logits(), *case))
+        if np.shape(got) == (4,) and np.allclose(got, np.sort(wanted)[::-1], atol=1e-3):
+            question = "Which word does the first number of your result belong to?"
+        with shown(question, **given):
+            close(got, wanted)
 
     def test_as_they_are(self, student):
         """Nothing asked for: the softmax of the logits."""

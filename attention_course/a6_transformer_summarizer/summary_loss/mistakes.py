@@ -199,6 +199,10 @@ def _log_softmax(logits):
             {"mean": lambda losses, m: losses[m].sum() / (m.sum() + 1)},
             hint="A single counted token: by how many is its loss divided?",
         ),
+        "detached-gradient": [
+            {"mean": lambda losses, m: torch.tensor(losses[m].mean().item())},
+            {"mean": lambda losses, m: losses[m].mean().detach()},
+        ],
         "largest-for-mean": mistake.mutant(
             {"mean": lambda losses, m: losses[m].max()},
             hint="Does each counted token have a say in your loss, or one of them alone?",

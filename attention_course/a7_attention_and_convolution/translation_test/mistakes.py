@@ -159,6 +159,11 @@ def translation_test(layer, X, shift, margin):
         "last-row-left-out": mistake.known(
             {"last": -1}, hint="Which is the last row that you compare, and which is the last one inside the margin?"
         ),
+        "columns-moved": mistake.mutant(
+            {"axis": 1}, hint="Which axis of X counts the rows, and along which one does X move in yours?"
+        ),
+        "columns-roll-along": [{"flat": rows} for rows in ("inside", "up to the margins", "all")],
+        "margin-0-compares-nothing": [{"pairs": "a slice"}, {"pairs": "a slice moved back"}],
         "rows-lost": mistake.known(
             {"fill": "zeros"}, hint="A layer that looks at all rows: does it see the same rows after your shift?"
         ),
@@ -190,10 +195,19 @@ def translation_test(layer, X, shift, margin):
 )
 def translation_test(
     up_to=None, inside=1, ends=(1, 1), fill="roll", way=1, back=1, alike=_near, columns=None, pairs="inside", last=None,
+    flat=None, axis=0,
 ):  # fmt: skip
     def translation_test(layer, X, shift, margin):
         L = len(X)
-        moved = np.roll(X, way * shift, axis=0)
+        if flat:
+            one, other = np.roll(layer(X), shift), layer(np.roll(X, shift))
+            rows = {"inside": _compared(L, shift, margin) + shift, "up to the margins": slice(margin, L - margin)}
+            return _near(one[rows.get(flat, ...)], other[rows.get(flat, ...)])
+        if pairs.startswith("a slice"):
+            one, other = np.roll(layer(X), shift, axis=0), layer(np.roll(X, shift, axis=0))
+            by = -shift if pairs == "a slice moved back" else 0
+            return _near(*(np.roll(output, by, axis=0)[margin:-margin] for output in (one, other)))
+        moved = np.roll(X, way * shift, axis=axis)
         if fill == "zeros":
             moved = np.zeros_like(X)
             for i in range(L):

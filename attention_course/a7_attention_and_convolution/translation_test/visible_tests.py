@@ -11,6 +11,11 @@ def triple(X):
     return 3 * X
 
 
+def triple_the_first_column(X):
+    """A layer whose columns differ."""
+    return X * (1 + 2 * (np.arange(X.shape[1]) == 0))
+
+
 def add_row_number(X):
     """A layer that knows where each row stands."""
     return X + np.arange(len(X))[:, None]
@@ -101,6 +106,9 @@ class TestTranslationTest:
     def test_row_numbers(self, student):
         """The example by hand: a layer that adds each row's number does not pass."""
         question = "What do you compare: the outputs, both of them?"
+        with_margin, without = (self.verdict(student, question, add_row_number, self.X, 1, margin) for margin in (1, 0))
+        if without and not with_margin:
+            question = "With a margin of 0, how many rows does your slice hold?"
         self.judge(student, question, (False, add_row_number, self.X, 1, 0))
 
     def test_repeated_rows(self, student):
@@ -110,9 +118,11 @@ class TestTranslationTest:
         self.judge(student, "Which row of the second output belongs to row 0 of the first?", *cases)
 
     def test_two_columns(self, student):
-        """Rows of two numbers move as rows: tripling passes."""
-        question = "Row i becomes row i + shift: as a whole?"
-        self.judge(student, question, (True, triple, self.WIDE, 1, 0), (False, add_row_number, self.WIDE, 1, 0))
+        """Rows of two numbers move as rows: tripling passes, also of one column."""
+        question = "Row i becomes row i + shift as a whole. Where does the last number of row 0 go in yours?"
+        layers = ((True, triple), (True, triple_the_first_column), (False, add_row_number))
+        again = (True, triple, np.tile(self.WIDE[:3], (2, 1)), 3, 0)  # the same rows, moved or not
+        self.judge(student, question, *((wanted, layer, self.WIDE, 1, 0) for wanted, layer in layers), again)
 
     def test_to_the_left(self, student):
         """A negative shift moves to the left."""

@@ -19,6 +19,7 @@ from ..shared_block_mistakes import (
     scaled,
     seen_beyond,
     size_one,
+    size_over,
     window_alone,
 )
 from ..shared_mistakes import HALF, limited
@@ -146,6 +147,10 @@ class ModernDecoderBlock(Block):
         "length-for-size": mistake.mutant(
             {"normed": lambda x, gamma: gamma * F.normalize(x, dim=-1)},
             hint="Of the squares, is it the sum or the mean?",
+        ),
+        "mean-over-the-words": mistake.mutant(
+            *({"normed": size_over(*axes)} for axes in ((-2, -1), (1,), (0,), ())),
+            hint="Change one word: does the norm divide another one by a new size? Over which axis is its mean?",
         ),
         "no-root": mistake.mutant(
             {"normed": lambda x, gamma: gamma * x / ((x**2).mean(dim=-1, keepdim=True) + 1e-5)},

@@ -161,6 +161,10 @@ SHARING = {
     | {
         "stops-at-a-length": mistake.known(*({"reach": limit} for limit in LIMITS), *size_options.cuts(-2, LIMITS)),
         "some-heads-only": mistake.known(*size_options.cuts(-3, (6, 7, 8, 12))),
+        "everything-hidden-without-a-mask": mistake.mutant(
+            {"unmasked": np.array(False)},
+            hint="What does mask=None mean, and what do your lines about the mask make of it?",
+        ),
         "causal-mask-put-in": mistake.mutant(
             {"always": lambda L, S: np.tri(L, S, dtype=bool)},
             {"causal": "without a mask"},
@@ -179,8 +183,9 @@ SHARING = {
         "mask-ignored-when-empty",
     ),
 )
-def grouped_query_attention(always=None, **options):
+def grouped_query_attention(always=None, unmasked=None, **options):
     def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
+        mask = unmasked if mask is None else mask
         if always is not None:
             mask = always(Q.shape[-2], K.shape[-2]) & (True if mask is None else mask)
         return grouped(Q, K, V, num_kv_heads, mask, **options)

@@ -45,6 +45,10 @@ def _causal(Q, K, V):
     return exps / exps.sum(axis=-1, keepdims=True) @ V
 
 
+def _divided(state):
+    return *state[:2], state[2] / state[1][..., None]
+
+
 def _alone(Q, K, V):
     return _blockwise()(Q, K, V, K.shape[-2])
 
@@ -208,7 +212,8 @@ def online_softmax_attention(code):
             {"step": online(scale=lambda d: 1.0)}, hint="What are the dot products divided by?"
         ),
         "divided-in-each-step": mistake.mutant(
-            {"after": lambda state: (*state[:2], state[2] / state[1][..., None])},
+            {"after": _divided},
+            {"after": _divided, "end": lambda total, mixed: mixed},
             hint="When is what is mixed divided by the total: in each step, or once at the very end?",
         ),
     }

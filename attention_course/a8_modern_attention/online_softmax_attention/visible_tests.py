@@ -52,10 +52,12 @@ class TestOnlineSoftmaxAttention:
         self.judge(student, BLOCKWISE, "How many blocks are there?", self.Q, self.K, self.V, 10)
 
     def test_two_texts(self, student):
-        """Two texts at once; the second is the first with its words in reverse."""
+        """Two texts at once; the second is the first with its words in reverse, and minus its values."""
         Q, K, V = (np.stack([part, part[::-1]]) for part in (self.Q, self.K, self.V))
-        wanted = np.stack([BLOCKWISE, BLOCKWISE[::-1]])
-        self.judge(student, wanted, "Which axes does your code count from the front?", Q, K, V, 3)
+        V[1] *= -1
+        wanted = np.stack([BLOCKWISE, -np.array(BLOCKWISE[::-1])])
+        for size in (3, 1):  # cut along the first axis, a block of three holds both texts
+            self.judge(student, wanted, "Which axes does your code count from the front?", Q, K, V, size)
 
     def test_low_scores(self, student):
         """Scores that are all far below zero give the output that they should."""

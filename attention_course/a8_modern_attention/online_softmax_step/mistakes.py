@@ -170,6 +170,11 @@ def online_softmax_step(largest, total, mixed, Q, K, V):
                 "shrink_mixed": lambda old, new: np.exp2(old - new),
             }
         ],
+        "measured-from-the-old-largest": mistake.mutant(
+            {"measured_from": lambda old, new: old},
+            {"measured_from": lambda old, new: np.where(np.isfinite(old), old, new)},
+            hint="From which largest score is the old total measured after your step, and from which one the block?",
+        ),
         "own-largest-subtracted": mistake.mutant(
             {"exps": lambda scores, largest: np.exp(scores - scores.max(axis=-1, keepdims=True))},
             hint="From what are the block's scores measured, and from what the old sums?",

@@ -28,9 +28,14 @@ class TestOnlineSoftmaxStep:
     def test_first_block(self, student):
         """The example by hand, its first row: nothing seen so far, the score 0, the value 10."""
         before = np.array([-np.inf]), np.array([0.0]), np.array([[0.0]])
-        with shown("What is e to the power of -inf?", largest=before[0], total=before[1], mixed=before[2]):
-            one = np.array([[1.0]])
-            self.judge(student, ([0.0], [1.0], [[10.0]]), *before, one, 0 * one, 10 * one)
+        one, given = np.array([[1.0]]), {"largest": before[0], "total": before[1], "mixed": before[2]}
+        args, question = (*before, one, 0 * one, 10 * one), "What is e to the power of -inf?"
+        with shown(question, **given):
+            got = student.online_softmax_step(*args)
+            if isinstance(got, tuple) and len(got) == 3 and np.any(got[1] == np.inf):
+                question = "From which largest score is the score of the block measured?"
+        with shown(question, **given):
+            self.judge(student, ([0.0], [1.0], [[10.0]]), *args)
 
     def test_second_block(self, student):
         """The example by hand, its second row: then the score ln 3, the value 2."""

@@ -89,6 +89,9 @@ def induction_score(weights, period):
             {"end": lambda x: x[:, -1]},
             hint="How many words are in the second round? Does each of them count in yours?",
         ),
+        "key-wraps-round": mistake.mutant(
+            {"wraps": True}, hint="Which word comes after the last one of the first round, and at which place is it?"
+        ),
         "all-of-the-first-round": mistake.mutant(
             {"all_of_it": True},
             hint="Which word of the first round is looked for: any, or the one after the same word?",
@@ -114,7 +117,7 @@ def induction_score(weights, period):
     ),
 )
 def induction_score(ahead=1, divided=None, start=0, stop=0, whole=False, end=mean, heads=lambda x: x, turned=False,
-                    length=lambda L, period: period, all_of_it=False, axes=None, most=None):  # fmt: skip
+                    length=lambda L, period: period, all_of_it=False, axes=None, most=None, wraps=False):  # fmt: skip
     end = over_all if end == "all entries" else end
 
     def score(weights, period):
@@ -125,7 +128,8 @@ def induction_score(ahead=1, divided=None, start=0, stop=0, whole=False, end=mea
         if all_of_it:
             return weights[:, period:, :period].sum(axis=-1).mean(axis=-1)
         query = np.arange(0 if whole else period + start, L + stop)[:most]
-        found = picked(weights, query, query - period + ahead, turned)
+        key = query - period + ahead
+        found = picked(weights, query, key % period if wraps else key, turned)
         if divided is not None:
             return heads(found.sum(axis=-1) / divided(L, period))
         return heads(end(found) / (L**2 if end is over_all else 1))

@@ -9,6 +9,12 @@ from ..shared_mistakes import BY_H, FEW, HINTS, PRODUCTS, columns_of, strided
 mistake = Catalogue()
 
 
+def _overlapping(W, h):
+    """Each head's columns begin one place after those of the head before, (h, d_model, d)."""
+    d = W.shape[1] // h
+    return np.stack([W[:, i : i + d] for i in range(h)])
+
+
 @mistake("softmax-taken", hint="What a head looks for is a matrix of scores. Do its rows have to sum to 1?")
 def qk_circuit(W_Q, W_K, num_heads):
     Q = W_Q.reshape(len(W_Q), num_heads, -1).swapaxes(0, 1)
@@ -53,6 +59,9 @@ def qk_circuit(W_Q, W_K, num_heads):
             hint="Whose keys does head 0's query meet?",
         ),
         "heads-interleaved": mistake.known({"cut": strided}),
+        "heads-overlap": mistake.mutant(
+            {"cut": _overlapping}, hint="Head 0 of width 4 has the columns 0 to 3. With which one does head 1 begin?"
+        ),
         "reshaped-not-split": mistake.known({"cut": lambda W, h: W.reshape(h, W.shape[0], -1)}),
         "heads-and-width-exchanged": mistake.mutant(
             {"count": lambda h, width: width // h},
