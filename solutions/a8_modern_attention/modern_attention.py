@@ -1079,10 +1079,11 @@ class ModernDecoderBlock(nn.Module):
 # difference below a millionth is rounding. This cell earns no points: run it after `attend`, and again after `forward`.
 
 # %% tags=["active-ipynb"]
-# from attention_course import block_parts
+# if not grading:
+#     from attention_course import block_parts
 #
-# block_parts.compare_halves(
-#     ModernDecoderBlock, rotate, grouped_query_attention, sliding_window_mask, rms_norm, gated_feed_forward)
+#     block_parts.compare_halves(
+#         ModernDecoderBlock, rotate, grouped_query_attention, sliding_window_mask, rms_norm, gated_feed_forward)
 
 # %% nbgrader={"grade": true, "grade_id": "test-ModernDecoderBlock", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
@@ -1137,8 +1138,6 @@ class ModernDecoderBlock(nn.Module):
 # TRAINED = {"nothing", "rotation", "gate"}   # add "norm" and "groups" if you have another minute
 #
 # if not grading:
-#     from attention_course import block_parts
-#
 #     block_parts.news_table(ModernDecoderBlock, rotate, TRAINED)
 
 # %% [markdown]
