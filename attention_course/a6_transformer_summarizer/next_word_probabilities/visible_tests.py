@@ -21,7 +21,7 @@ class TestNextWordProbabilities:
         with shown(question, **given):
             got = expect.tensor(student.next_word_probabilities(self.logits(), *case))
         if np.shape(got) == (4,) and np.allclose(got, np.sort(wanted)[::-1], atol=1e-3):
-            question = "Which word does the first number of your result belong to?"
+            question = "Which word has the first number of your result as its probability?"
         with shown(question, **given):
             close(got, wanted)
 
