@@ -48,7 +48,7 @@ AS_GOOD_IN = {
     "NumPy number": ("next_token", "projection_shapes"),
 }
 PYTHON_NUMBERS = {"next_token", "cache_bytes", "training_example"}  # whose texts promise an int, worth a tenth
-TESTS_NUMBERS = {"next_token", "training_example"}  # take an array around one number, but for the test of an int
+TESTS_NUMBERS = {"next_token", "training_example"}  # have a test of their own that a number is an int
 
 
 def in_each_exercise(forms, selection):
@@ -89,7 +89,7 @@ def test_wrong_container_loses_a_fifth_once(assignment, exercise, form):
         assert result.score == result.max_score
         return
     if form.endswith("for a number") and exercise.name in TESTS_NUMBERS:
-        assert len(failed(result)) == 1
+        assert 0 < result.max_score - result.score <= MOST * result.max_score
     else:
         assert_loses_one_fifth(result)
     code = slipped(reference_of(assignment, exercise), form)
