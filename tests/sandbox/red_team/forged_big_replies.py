@@ -4,9 +4,9 @@
 # %%
 import sys
 
-def reply(names, call, *rest):
+def reply(performer, call, closely=False):
     import numpy as np
     from cellcage.protocol.calls import Reply
     return Reply(np.zeros((1900, 1000)))
 
-sys.modules["cellcage.inside.notebook_process"].perform = reply
+sys.modules["cellcage.inside.notebook_process"].Performer.perform = reply

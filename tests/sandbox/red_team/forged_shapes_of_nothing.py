@@ -17,7 +17,7 @@ def forged(value, depth=0):
 
 calls.encode = forged
 
-def reply(names, call, *rest):
+def reply(performer, call, closely=False):
     return calls.Reply(Raw())
 
-sys.modules["cellcage.inside.notebook_process"].perform = reply
+sys.modules["cellcage.inside.notebook_process"].Performer.perform = reply

@@ -8,9 +8,9 @@ frames = sys.modules["cellcage.inside.notebook_process"].frames
 send = frames.send
 
 def forged(sock, message, deadline=None):
-    if hasattr(message, "uses"):
+    if type(sys._getframe(1).f_locals.get("message")).__name__ == "LookUses":
         odd = [5, None, {"softmax": 1}, "softmax", b"softmax", [["softmax"]] * 2000, -1.5]
-        message = {"uses": odd[len(sys._getframe(1).f_locals["self"].shell.user_ns) % len(odd)]}
+        message = {"names": odd[len(sys._getframe(1).f_locals["self"].shell.user_ns) % len(odd)]}
     return send(sock, message, deadline)
 
 frames.send = forged

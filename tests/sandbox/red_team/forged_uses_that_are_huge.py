@@ -8,8 +8,8 @@ frames = sys.modules["cellcage.inside.notebook_process"].frames
 send = frames.send
 
 def forged(sock, message, deadline=None):
-    if hasattr(message, "uses"):
-        message = {"uses": ["x" * 20_000_000, 5, None, ["softmax"], "softmax"]}
+    if type(sys._getframe(1).f_locals.get("message")).__name__ == "LookUses":
+        message = {"names": ["x" * 20_000_000, 5, None, ["softmax"], "softmax"]}
     return send(sock, message, deadline)
 
 frames.send = forged
