@@ -275,12 +275,12 @@ class TestModernDecoderBlock:
             close(got[0, -1, :8], np.array(ITSELF_ALONE), "of the last word the first 8 numbers", within=5e-4)
 
     def test_one_text_after_another(self, student):
-        """One block reads three words, then four; and another four, then three: each as if it were the first."""
+        """One block reads three words, then four; or four, then three; or three twice: each as if it were the first."""
         import torch
 
         whole, question = np.array(WHOLE), "What does the block keep from the first text, and does that fit the next?"
-        for first, then in ((3, 4), (4, 3)):
-            before = torch.tensor(self.X[:, :first]).float()
+        for first, then in ((3, 4), (4, 3), (3, 3)):
+            before = torch.tensor(self.X[:, -first:]).float()  # the last words
             given = {"sizes": self.SIZES, "weights": WAVES, "first": f"{first} words", "then": f"{then} words"}
             with shown(question, "exception", "shape", **given):
                 got = expect.tensor(self.run(student, x=self.X[:, :then], after=[before]).value)
