@@ -89,7 +89,7 @@ _known = set[tuple[object, str]]()  # engines and courses whose tables exist, un
 
 
 def _open_gradebook(self: Any, db_url: str, course_id: str = "default_course", authenticator: Any = None) -> None:
-    """nbgrader's own the first time, and if the database was removed since: then it makes the tables anew."""
+    """nbgrader's own the first time, and if the database was removed since: then it makes the tables again."""
     engine = nbgrader.api.create_engine(db_url, echo=False, future=True)
     if (engine, course_id) not in _known or not nbgrader.api.inspect(engine).get_table_names():
         _open(self, db_url, course_id, authenticator)

@@ -5,7 +5,7 @@ same process. Those that answer it rightly are tested in a call process of their
 one has left behind. This comes after judging and can change no mark.
 
 If there is no such edit, there may be two mistakes. Then the edit counts that makes most of the failing tests pass and
-breaks none, if all such edits are in one line.
+breaks none.
 """
 
 from __future__ import annotations
