@@ -189,6 +189,14 @@ def test_place_of_one_of_two_mistakes_says_that_there_may_be_another(marker):
     assert place(graded(marker, "mean = X.mean(axis=1, keepdims=True)", "return X - mean")).is_certain
 
 
+def test_edit_that_breaks_what_was_right_is_no_place(marker):
+    """With 3 or 5 in place of 4, one table has the right axis, and several at once have a wrong one."""
+    report = graded(marker, "axis = 2 * X.ndim - 4", "return X - X.mean(axis=axis, keepdims=True)")
+    (result,) = report.exercises
+    assert {test.name for test in result.tests if test.score} == {"test_shape", "test_batch"}
+    assert place(report) is None
+
+
 def test_right_and_untouched_answers_get_no_place(marker):
     assert place(graded(marker, RIGHT)) is None
     assert place(graded(marker, "raise NotImplementedError")) is None
