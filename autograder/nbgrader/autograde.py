@@ -108,6 +108,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
         """Begin. `convert_notebooks` looks for submissions."""
         self.notebooks: list[str] = []
         self.notices: list[str] = []
+        self.moved_pictures: dict[str, int] = {}
         self.outcomes: list[SubmissionOutcome] = []
 
     def convert_notebooks(self) -> None:
@@ -118,7 +119,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
         submissions = self._read_all(assignment)
         graded = Graded(self.coursedir, assignment, basis)
         todo = self._to_mark(submissions, graded)
-        reports, moved_pictures = list[Report](), dict[str, int]()
+        reports = list[Report]()
         replaced = [] if self.saved or not self.accept_changes else [s.student for s in todo if graded.is_same_work(s)]
         with (
             self._workers_for(len(todo)) as workers,
@@ -130,8 +131,8 @@ class Autograde(NbGraderAutograde, PlainFiles):
                 if not marked.refused:
                     reports.append(_without_pictures(marked.report))
                 with self._costs_only(submission.student):
-                    self._enter(submission, marked, graded, basis, moved_pictures)
-        self.notices += notices_of(self.coursedir, graded, reports, moved_pictures)
+                    self._enter(submission, marked, graded, basis)
+        self.notices += notices_of(self.coursedir, graded, reports, self.moved_pictures)
         for notice in self.notices:
             self.log.warning("%s", notice)
         everybody = {submission.student for submission in submissions} | {one.student for one in self.outcomes}
@@ -234,14 +235,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
 
     # ---------------------------------------------------------------- one student
 
-    def _enter(
-        self,
-        submission: Submission,
-        marked: Marked,
-        graded: Graded,
-        basis: Basis,
-        moved_pictures: dict[str, int],
-    ) -> None:
+    def _enter(self, submission: Submission, marked: Marked, graded: Graded, basis: Basis) -> None:
         """Write one student's marks, unless nobody is graded or the marks are held back."""
         student, name = submission.student, submission.assignment
         if marked.refused:  # the marks and files of an earlier run stay
@@ -255,7 +249,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
         if stamp_with(submission, content) != submission.stamp:
             raise SubmissionError(f"{submission.path.name} changed while it was graded; grade again")
         notebook = notebook_of(content, submission.path.name).with_kinds(graded.assignment.source.kinds)
-        context = context_of(submission, notebook, marked, graded, basis, self.notices, moved_pictures)
+        context = context_of(submission, notebook, marked, graded, basis, self.notices, self.moved_pictures)
         self.notices += [f"{shown_name(student)}, {name}: {notice}" for notice in marked.report.notices]
         reason, target = self.reason or graded.reason(submission), graded.notebook(student)
         try:
