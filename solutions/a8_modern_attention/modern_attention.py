@@ -1214,8 +1214,8 @@ class ModernDecoderBlock(nn.Module):
 #     print(f"{name:22s} {token / 2**10:7.0f} KiB a token {128_000 * token / 1e9:7.1f} GB for 128,000")
 
 # %% [markdown]
-# **What to notice.** It keeps 36 KiB a token, as much as two and a quarter heads would, where the full set keeps 512. And yet every head has
-# keys and values of its own.
+# **What to notice.** Nearer to multi-query attention: 36 KiB a token, as much as two and a quarter heads would keep, where multi-query keeps 16,
+# the groups 128 and the full set 512. And yet every head has keys and values of its own.
 
 # %% [markdown]
 # ### And in a line each
