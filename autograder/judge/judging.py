@@ -170,7 +170,7 @@ class _Marking:
         place: int | None = None
         for one, where in tried:
             # With the reference, answers that are worth the same show what is wrong in this exercise itself.
-            is_own_fault = best and one.asked and one.earned == best.earned and not one.same_answers(best)
+            is_own_fault = best and one.asked and one.earned == best.earned and one.finds_more(best)
             if best is None or one.earned > best.earned or (is_own_fault and where == place):
                 best, place = one, where
         assert best is not None
