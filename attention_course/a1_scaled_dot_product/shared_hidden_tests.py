@@ -73,7 +73,7 @@ class AttentionTests:
 
     def function(self, student):
         """The student's function. If it takes batches only, it gets a batch of one; `test_shape` judges that."""
-        return Unbatched(getattr(student, self.NAME), axes=2)
+        return Unbatched(getattr(student, self.NAME), 2)
 
     def ask_alone(self, student, *arrays):
         """The answer to a single sentence."""

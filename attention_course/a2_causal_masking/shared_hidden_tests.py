@@ -12,6 +12,7 @@ from autograder.testing import expect
 
 from ..hidden.inputs import normal
 from ..hidden.properties import keeps_digits, nothing_for_the_rest, responds
+from ..hidden.unbatched import Unbatched
 
 LARGE = 1e4  # exp(1e4) overflows even float64
 HUGE = 1e6  # the largest score that the course promises
@@ -119,8 +120,12 @@ class AttentionTests:
         """One part of an answer as numbers. Fails unless it is the kind of array that this exercise asks for."""
         return expect.array(got, what=what)
 
+    def function(self, student):
+        """The student's function. If it takes batches only, it gets a batch of one; `test_shape` judges that."""
+        return Unbatched(getattr(student, self.NAME), 2)
+
     def ask(self, student, *arrays):
-        return getattr(student, self.NAME)(*map(self.give, arrays))
+        return self.function(student)(*map(self.give, arrays))
 
     def parts(self, got, Q, K, V):
         """Output and weights unchanged, identified by shape, or only the output if there are no weights."""
@@ -148,7 +153,8 @@ class AttentionTests:
         for part, expected, what in zip(got, wanted, ("output", "weights"), strict=False):
             expect.close(part, expected, hint, what + where)
 
-    def check_shape(self, got, output_shape, weights_shape):
+    def check_shape(self, student, output_shape, weights_shape):
+        got = getattr(student, self.NAME)(*map(self.give, self.SMALL))
         output, weights = expect.pair(got)
         if [getattr(part, "shape", ()) for part in got] == [weights_shape, output_shape]:
             expect.fail("what has the weights' shape comes first.", "In which order does the docstring name the two?")
@@ -206,7 +212,7 @@ class AttentionTests:
 
     def check_inputs(self, student, *arrays):
         given = [self.give(array) for array in arrays]
-        after = getattr(student, self.NAME).inputs_after(*given)
+        after = self.function(student).inputs_after(*given)
         hint = "Look for operators like /= and &=, and for names that end in _, on an argument."
         expect.unchanged(after, given, self.NAMES, hint)
         copied = self.attend(student, *map(np.ascontiguousarray, arrays))
@@ -214,5 +220,5 @@ class AttentionTests:
 
     def check_names(self, student, *arrays):
         named = dict(reversed(list(zip(self.NAMES, map(self.give, arrays), strict=False))))
-        got = self.parts(getattr(student, self.NAME)(**named), *arrays[:3])
+        got = self.parts(self.function(student)(**named), *arrays[:3])
         self.same(map(loosely, got), self.attend(student, *arrays), BY_NAME)

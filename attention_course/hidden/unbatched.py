@@ -11,10 +11,13 @@ from autograder.testing import Gradients, Raised
 class Unbatched:
     """A student's function. If it raises on a single item, it is called again with a batch of one.
 
-    A single item is an array or tensor with `axes` axes. The batch axis is removed from the answer.
+    The batch axis is removed from the answer.
+
+    axes: how many axes a single item has, for each argument in turn; the last is for all that follow, and the first for
+        arguments by name. 0 if an argument has no batch axis
     """
 
-    def __init__(self, function: Any, axes: int) -> None:
+    def __init__(self, function: Any, *axes: int) -> None:
         self.function, self.axes = function, axes
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -45,22 +48,25 @@ class Unbatched:
         try:
             return call(*args, **kwargs, **with_seeds)
         except Raised:
-            if not any(map(self._is_item, [*args, *kwargs.values()])):
+            more = [self.axes[-1]] * len(args)
+            lifted = [_lifted(arg, axes) for arg, axes in zip(args, [*self.axes, *more], strict=False)]
+            named = {name: _lifted(arg, self.axes[0]) for name, arg in kwargs.items()}
+            if all(
+                one is other for one, other in zip([*lifted, *named.values()], [*args, *kwargs.values()], strict=True)
+            ):
                 raise
-            lifted = {} if seeds is None else {"seeds": [seed if seed is None else seed[None] for seed in seeds]}
+            in_a_batch = {} if seeds is None else {"seeds": [seed if seed is None else seed[None] for seed in seeds]}
             try:
-                got = call(*map(self._lift, args), **{name: self._lift(arg) for name, arg in kwargs.items()}, **lifted)
+                got = call(*lifted, **named, **in_a_batch)
             except Raised:
                 return call(*args, **kwargs, **with_seeds)  # raises again, so that the message shows this call
             return lower(got)
-
-    def _is_item(self, arg: Any) -> bool:
-        return getattr(arg, "ndim", None) == self.axes
-
-    def _lift(self, arg: Any) -> Any:
-        return arg[None] if self._is_item(arg) else arg
 
     def _lower(self, value: Any) -> Any:
         if isinstance(value, tuple):
             return tuple(map(self._lower, value))
         return value[0] if getattr(value, "ndim", 0) and len(value) == 1 else value
+
+
+def _lifted(arg: Any, axes: int) -> Any:
+    return arg[None] if axes and getattr(arg, "ndim", None) == axes else arg

@@ -24,7 +24,7 @@ class TestAttentionScores:
 
     def function(self, student):
         """The student's function. If it takes batches only, it gets a batch of one; `test_shape` judges that."""
-        return Unbatched(student.attention_scores, axes=2)
+        return Unbatched(student.attention_scores, 2)
 
     def looks_like_scores(self, student):
         """Fails unless both arguments matter and equal calls give equal answers."""

@@ -7,6 +7,7 @@ from autograder.testing import expect
 
 from ...hidden.inputs import normal
 from ...hidden.properties import ANY_SIZE, keeps_digits, responds, some_items
+from ...hidden.unbatched import Unbatched
 from ..shared_hidden_tests import (
     ALL_KEYS,
     BY_NAME,
@@ -42,9 +43,13 @@ class TestMaskedSoftmax:
     NAMES = ("scores", "mask")
     X = normal(1, 4, 6)
 
+    def function(self, student):
+        """The student's function. If it takes batches only, it gets a batch of one; `test_shape` judges that."""
+        return Unbatched(student.masked_softmax, 2)
+
     def weigh(self, student, scores, mask):
         """The weights as numbers, in the right shape. Two tests judge whether they are an array."""
-        got = loosely(student.masked_softmax(scores, mask))
+        got = loosely(self.function(student)(scores, mask))
         expect.shape(got, scores.shape)
         return got
 
@@ -73,7 +78,7 @@ class TestMaskedSoftmax:
         everything = np.ones((3, 5), dtype=bool)
         cases = (self.X, MASK), (normal(3, 4, 6), OTHER_MASK), (normal(4, 3, 5), everything), (normal(9, 4, 4), SQUARE)
         for scores, mask in [*cases, (SOME_ZERO, SQUARE)]:
-            got = expect.array(student.masked_softmax(scores, mask))
+            got = expect.array(self.function(student)(scores, mask))
             expect.close(got, reference.masked_softmax(scores, mask), hint)
 
     @pytest.mark.weight(0.5)
@@ -190,7 +195,7 @@ class TestMaskedSoftmax:
         """float32 stays float32, float64 stays float64."""
         self.looks_like_softmax(student)
         for dtype in DTYPES:
-            got = expect.array(student.masked_softmax(self.X.astype(dtype), MASK))
+            got = expect.array(self.function(student)(self.X.astype(dtype), MASK))
             expect.dtype(got, dtype, "Of which type are the numbers and arrays you make yourself?")
             keeps_digits(got, "the result")
 
@@ -199,7 +204,7 @@ class TestMaskedSoftmax:
         """Scores and mask are not changed, and may have any layout in memory."""
         self.looks_like_softmax(student)
         scores, mask = normal(8, 6, 4).T, np.asfortranarray(MASK)
-        after = student.masked_softmax.inputs_after(scores, mask)
+        after = self.function(student).inputs_after(scores, mask)
         expect.unchanged(after, [scores, mask], self.NAMES, "Which line writes into an argument?")
         expect.close(self.weigh(student, scores, mask), self.weigh(student, scores.copy("C"), MASK))
 
@@ -207,5 +212,5 @@ class TestMaskedSoftmax:
     def test_by_name(self, student):
         """The arguments may be given by name."""
         self.looks_like_softmax(student)
-        got = student.masked_softmax(mask=MASK, scores=self.X)
+        got = self.function(student)(mask=MASK, scores=self.X)
         expect.close(loosely(got), self.weigh(student, self.X, MASK), BY_NAME)

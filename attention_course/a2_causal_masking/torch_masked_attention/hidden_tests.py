@@ -73,7 +73,7 @@ class TestTorchMaskedAttention(AttentionTests):
     @pytest.mark.weight(0.2)
     def test_shape(self, student):
         """Four queries, six keys, values of width three: output (4, 3), weights (4, 6), as a tuple."""
-        self.check_shape(self.ask(student, *self.SMALL), (4, 3), (4, 6))
+        self.check_shape(student, (4, 3), (4, 6))
 
     @pytest.mark.weight(0.43)
     def test_weights(self, student, reference):
@@ -94,11 +94,11 @@ class TestTorchMaskedAttention(AttentionTests):
     def test_without_mask(self, student, reference):
         """No mask, or `mask=None`, is attention in which every query sees all keys, whatever mask came before."""
         with contextlib.suppress(Raised):  # other tests judge what happens with a mask; equal calls are made only once
-            student.torch_masked_attention(*map(tensor, self.right(reference, 118, MASK, 5, 3)[0]))
+            self.function(student)(*map(tensor, self.right(reference, 118, MASK, 5, 3)[0]))
         arrays, *wanted = self.right(reference, 115, np.ones((4, 6), dtype=bool), 5, 3)
         hint = "What does your code do with the mask when there is none?"
         self.same(self.attend(student, *arrays[:3]), wanted, hint)
-        got = student.torch_masked_attention(*map(tensor, arrays[:3]), mask=None)
+        got = self.function(student)(*map(tensor, arrays[:3]), mask=None)
         self.same(map(loosely, self.parts(got, *arrays[:3])), wanted, hint)
 
     @pytest.mark.weight(0.4)
@@ -167,14 +167,14 @@ class TestTorchMaskedAttention(AttentionTests):
         """Gradients of the output reach query, key and value."""
         self.looks_like_attention(student)
         seeds = [seed if seed is self.SEEDS[0] else None for seed in self.seeds(student)]
-        gradients_match(student.torch_masked_attention, [*map(tensor, self.SMALL)], seeds, self.DETACHED, self.NAMES)
+        gradients_match(self.function(student), [*map(tensor, self.SMALL)], seeds, self.DETACHED, self.NAMES)
 
     @pytest.mark.weight(0.08)
     def test_gradients_of_weights(self, student):
         """Gradients of output and weights together reach query, key and value."""
         self.looks_like_attention(student)
         args = [*map(tensor, self.SMALL)]
-        gradients_match(student.torch_masked_attention, args, self.seeds(student), self.DETACHED, self.NAMES)
+        gradients_match(self.function(student), args, self.seeds(student), self.DETACHED, self.NAMES)
 
     @pytest.mark.weight(0.12)
     def test_finite_gradients(self, student):
@@ -185,7 +185,7 @@ class TestTorchMaskedAttention(AttentionTests):
         empty = self.attend(student, self.Q, self.K, self.V, ONE_EMPTY)
         is_zero = not any(part[1].any() for part in empty)  # not for NaN
         args = [tensor(array) for array in self.with_hidden(student, ONE_EMPTY if is_zero else MASK)]
-        gradients = student.torch_masked_attention.gradients(*args, seeds=self.seeds(student)).inputs
+        gradients = self.function(student).gradients(*args, seeds=self.seeds(student)).inputs
         if len(gradients) < 3 or any(gradient is None for gradient in gradients[:3]):
             expect.fail("no gradient reaches query, key or value.", self.DETACHED)
         for name, arg, gradient in zip(self.NAMES[:3], args, gradients, strict=False):

@@ -9,6 +9,7 @@ from autograder.testing import expect
 
 from ...hidden.inputs import normal
 from ...hidden.properties import keeps_digits, responds, same_item_by_item
+from ...hidden.unbatched import Unbatched
 from ..shared_hidden_tests import ATOL
 
 
@@ -16,10 +17,14 @@ from ..shared_hidden_tests import ATOL
 class TestOutputProjection:
     HEADS, W_O = normal(101, 3, 5, 4), normal(102, 12, 12)  # three heads, five words, values of width four
 
+    def function(self, student):
+        """The student's function. If it takes batches only, it gets a batch of one; `test_shape` judges that."""
+        return Unbatched(student.output_projection, 3)
+
     def looks_like_projection(self, student):
         """Fails unless each word has one vector, and other heads give other vectors."""
-        expect.shape(expect.array(student.output_projection(self.HEADS, self.W_O)), (5, 12))
-        responds(student.output_projection, [self.HEADS, self.W_O], [normal(103, 3, 5, 4)])
+        expect.shape(expect.array(self.function(student)(self.HEADS, self.W_O)), (5, 12))
+        responds(self.function(student), [self.HEADS, self.W_O], [normal(103, 3, 5, 4)])
 
     @pytest.mark.weight(0.2)
     def test_shape(self, student):
@@ -34,7 +39,7 @@ class TestOutputProjection:
         for seed in (105, 107):
             heads, W_O = normal(seed, 3, 5, 4), normal(seed + 1, 12, 12)
             wanted = reference.output_projection(heads, W_O)
-            expect.close(expect.array(student.output_projection(heads, W_O)), wanted, hint, atol=ATOL)
+            expect.close(expect.array(self.function(student)(heads, W_O)), wanted, hint, atol=ATOL)
 
     @pytest.mark.weight(0.4)
     def test_real_sizes(self, student, reference):
@@ -51,7 +56,7 @@ class TestOutputProjection:
             heads, W_O = normal(seed, *sizes), normal(seed + 1, sizes[0] * sizes[2], d_model) / math.sqrt(d_model)
             wanted = reference.output_projection(heads, W_O)
             what = f"the result for {sizes[0]} heads of {sizes[1]} words"
-            expect.close(expect.array(student.output_projection(heads, W_O)), wanted, hint, what, ATOL)
+            expect.close(expect.array(self.function(student)(heads, W_O)), wanted, hint, what, ATOL)
 
     @pytest.mark.weight(0.32)
     def test_widths(self, student):
@@ -59,10 +64,10 @@ class TestOutputProjection:
         self.looks_like_projection(student)
         wide = normal(109, 12, 20)
         hint = "Where does the width of the result come from?"
-        square = expect.array(student.output_projection(self.HEADS, wide[:, :12]))
+        square = expect.array(self.function(student)(self.HEADS, wide[:, :12]))
         expect.shape(square, (5, 12), hint)
-        expect.close(student.output_projection(self.HEADS, wide[:, :7]), square[:, :7], hint, atol=ATOL)
-        got = expect.array(student.output_projection(self.HEADS, wide))
+        expect.close(self.function(student)(self.HEADS, wide[:, :7]), square[:, :7], hint, atol=ATOL)
+        got = expect.array(self.function(student)(self.HEADS, wide))
         expect.shape(got, (5, 20), hint)
         expect.close(got[:, :12], square, hint, atol=ATOL)
 
@@ -71,7 +76,7 @@ class TestOutputProjection:
         """Batch axes in front: each item is projected on its own."""
         self.looks_like_projection(student)
         hint = "Count the axes from the end: which one holds the heads when there are batch axes in front?"
-        call = lambda heads: student.output_projection(heads, self.W_O)  # noqa: E731
+        call = lambda heads: self.function(student)(heads, self.W_O)  # noqa: E731
         same_item_by_item(call, [normal(110, 2, 3, 5, 4)], 1, hint)
         same_item_by_item(call, [normal(111, 2, 6, 3, 5, 4)], 2, hint)
 
@@ -79,23 +84,23 @@ class TestOutputProjection:
     def test_one_head_one_word(self, student):
         """One head, or one word: the same numbers as among others, and no axis is lost."""
         self.looks_like_projection(student)
-        whole = expect.array(student.output_projection(self.HEADS, self.W_O))
+        whole = expect.array(self.function(student)(self.HEADS, self.W_O))
         expect.shape(whole, (5, 12))
         hint = "Is an axis of length one dropped, or a size taken from the wrong axis?"
         for words in (1, 2, 3):  # fewer than heads, and as many
-            got = student.output_projection(self.HEADS[:, :words], self.W_O)
+            got = self.function(student)(self.HEADS[:, :words], self.W_O)
             expect.close(got, whole[:words], hint, atol=ATOL)
         # Three heads of width one, two of which are zero, are one head.
         three, rows = np.concatenate([self.HEADS[:1, :, :1], np.zeros((2, 5, 1))]), self.W_O[:3]
-        wanted = expect.array(student.output_projection(three, rows))
-        expect.close(student.output_projection(three[:1], rows[:1]), wanted, hint, atol=ATOL)
+        wanted = expect.array(self.function(student)(three, rows))
+        expect.close(self.function(student)(three[:1], rows[:1]), wanted, hint, atol=ATOL)
 
     @pytest.mark.weight(0.2)
     def test_dtype(self, student):
         """float32 stays float32, float64 stays float64."""
         self.looks_like_projection(student)
         for dtype in (np.float32, np.float64):
-            got = student.output_projection(self.HEADS.astype(dtype), self.W_O.astype(dtype))
+            got = self.function(student)(self.HEADS.astype(dtype), self.W_O.astype(dtype))
             expect.dtype(expect.array(got), dtype, "Is an array made on the way, and of which dtype?")
             keeps_digits(got, "the result")
 
@@ -104,8 +109,8 @@ class TestOutputProjection:
         """Arguments may come by keyword and with any layout in memory, and are not changed."""
         self.looks_like_projection(student)
         heads, W_O = normal(112, 4, 5, 3).T, normal(113, 12, 24)[:, ::2]
-        plain = student.output_projection(np.ascontiguousarray(heads), np.ascontiguousarray(W_O))
+        plain = self.function(student)(np.ascontiguousarray(heads), np.ascontiguousarray(W_O))
         hint = "Is memory read in the order of the axes?"
-        expect.close(student.output_projection(heads=heads, W_O=W_O), plain, hint, atol=ATOL)
-        after = student.output_projection.inputs_after(heads, W_O)
+        expect.close(self.function(student)(heads=heads, W_O=W_O), plain, hint, atol=ATOL)
+        after = self.function(student).inputs_after(heads, W_O)
         expect.unchanged(after, [heads, W_O], ["heads", "W_O"], "Look for operators like *= on an argument.")

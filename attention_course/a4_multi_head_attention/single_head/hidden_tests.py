@@ -9,6 +9,7 @@ from autograder.testing import expect
 
 from ...hidden.inputs import normal
 from ...hidden.properties import holds_in, keeps_digits, nothing_for_the_rest, responds, same_item_by_item
+from ...hidden.unbatched import Unbatched
 from ..shared_hidden_tests import ATOL, LARGE, at_length, padded, weights_for
 
 
@@ -18,8 +19,12 @@ class TestSingleHead:
     WEIGHTS = weights_for(802)[:3]
 
     def attend(self, student, X, weights, head, num_heads=3):
-        """Output and weights of one head, in this order."""
-        return self.in_order(X, weights[2], num_heads, student.single_head(X, *weights, head, num_heads))
+        """Output and weights of one head, in this order.
+
+        If the function takes batches only, it gets a batch of one; `test_shape` judges that.
+        """
+        ask = Unbatched(student.single_head, 2, 0)
+        return self.in_order(X, weights[2], num_heads, ask(X, *weights, head, num_heads))
 
     def in_order(self, X, W_V, num_heads, answer):
         """Output and weights, identified by their widths, so that a wrong order fails only `test_shape`."""
@@ -35,7 +40,7 @@ class TestSingleHead:
         output, weights = self.attend(student, self.X, self.WEIGHTS, 1)
         expect.shape(output, (5, *output.shape[1:2]), what="the output")
         expect.shape(weights, (5, 5), what="the weights")
-        call = lambda *given: student.single_head(*given, 1, 3)  # noqa: E731
+        call = lambda X, *weights: self.attend(student, X, weights, 1)  # noqa: E731
         responds(call, [self.X, *self.WEIGHTS], [None, *weights_for(806)[:3]])
 
     @pytest.mark.weight(0.2)

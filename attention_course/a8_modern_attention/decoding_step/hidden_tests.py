@@ -7,6 +7,7 @@ from autograder.testing import expect
 
 from ...hidden.inputs import normal
 from ...hidden.properties import ANY_SIZE, holds_in, responds, same_item_by_item
+from ...hidden.unbatched import Unbatched
 from ..shared_hidden_tests import ATOL, BY_NAME, DTYPE, FROM_THE_END, IN_PLACE, loosely
 
 
@@ -39,7 +40,8 @@ class TestDecodingStep:
 
     def step(self, student, *args, **more):
         """Output and cache as arrays."""
-        got = student.decoding_step(*args, **more)
+        ask = Unbatched(student.decoding_step, 1, 3, 3, 0)  # `test_shape` judges code for batches only
+        got = ask(*args, **more)
         if not isinstance(got, tuple | list) or len(got) != 3:
             expect.fail(f"returned {expect.kind_of(got)}, not the tuple (output, K, V).")
         return tuple(loosely(part) for part in got)

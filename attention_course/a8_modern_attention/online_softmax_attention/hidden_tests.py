@@ -7,6 +7,7 @@ from autograder.testing import HeldTooMuch, expect
 
 from ...hidden.inputs import normal
 from ...hidden.properties import ANY_SIZE, holds_in, responds, same_item_by_item
+from ...hidden.unbatched import Unbatched
 from ..shared_hidden_tests import ATOL, BY_NAME, DTYPE, FROM_THE_END, IN_PLACE, LARGE, loosely
 
 # The table of all scores of 256 queries and 8,700 keys has 18 MB. Code that makes a softmax of it holds two or three
@@ -24,7 +25,8 @@ class TestOnlineSoftmaxAttention:
 
     def attend(self, student, *args, **more):
         """The output. Weights or anything else may come with it."""
-        got = student.online_softmax_attention(*args, **more)
+        ask = Unbatched(student.online_softmax_attention, 2, 2, 2, 0)  # `test_shape` judges code for batches only
+        got = ask(*args, **more)
         return loosely(got[0] if isinstance(got, tuple) and got else got)
 
     def looks_like_an_attempt(self, student):

@@ -7,6 +7,7 @@ from autograder.testing import expect
 
 from ...hidden.inputs import normal
 from ...hidden.properties import ANY_SIZE, holds_in, keeps_digits, responds, same_in_batches
+from ...hidden.unbatched import Unbatched
 from ..shared_hidden_tests import ATOL, BY_NAME, DTYPE, FROM_THE_END, IN_PLACE, loosely
 
 
@@ -22,7 +23,8 @@ class TestRotate:
 
     def turn(self, student, x, positions, *base):
         """The result, in the shape of x."""
-        got = loosely(student.rotate(x, positions, *base))
+        ask = Unbatched(student.rotate, 2, 0)  # `test_shape` judges code for batches only
+        got = loosely(ask(x, positions, *base))
         expect.shape(got, x.shape, "What goes in and what comes out are queries or keys.")
         return got
 
