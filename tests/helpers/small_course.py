@@ -98,7 +98,8 @@ def add_second(course: Course) -> None:
 
 def small_course(folder: Path, config: str = "", students=(), written: bool = False, second: bool = False) -> Course:
     """A new, released course with right submissions of `students`, and if wanted a second exercise or a question."""
-    shutil.copytree(_new_course(folder.name, config, written, second).name, folder.parent, dirs_exist_ok=True)
+    made = Path(_new_course(folder.name, config, written, second).name)
+    shutil.copytree(made / folder.name, folder, dirs_exist_ok=True)  # and not over a folder that others may read
     course = Course(folder)
     for student in students:
         submit(course, student)
