@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from autograder.course.assignments import Assignment, Course
-from autograder.course.source_notebook import CHECK, digests_of, text_digest
+from autograder.course.source_notebook import digests_of, exercise_name, text_digest
 from autograder.errors import CourseError, SubmissionError
 from autograder.reading import read_bytes
 from autograder.submission import (
@@ -403,7 +403,7 @@ def _exercises_in(cells: Cells) -> set[str]:
 
 
 def _named(cells: Cells) -> set[str]:
-    return {cell.grade_id.removeprefix(CHECK) for cell in cells if cell.grade_id}
+    return {exercise_name(cell.grade_id) for cell in cells if cell.grade_id}
 
 
 def _defined(cells: Cells) -> set[str]:

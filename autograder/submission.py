@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from msgspec import Struct, structs
 
-from autograder.course.source_notebook import CHECK, CellKind
+from autograder.course.source_notebook import CHECK_PREFIX, CellKind
 from autograder.errors import SubmissionError
 from autograder.reading import parse_json, read_bytes
 from autograder.text import one_line, printable
@@ -367,7 +367,7 @@ def code_cells(notebook: NotebookFile, locked: Mapping[str, str] | None = None) 
         elif cell.source.strip() and not is_plain_check(cell.source):
             found.append(Cell(index, cell.source, checks=tuple(checks)))
             checks = []
-        if cell.grade_id.startswith(CHECK):
+        if cell.grade_id.startswith(CHECK_PREFIX):
             checks.append(cell.grade_id)
     return found
 

@@ -17,7 +17,7 @@ from typing import Any
 from msgspec import Struct, ValidationError, convert, structs
 
 from autograder.course.assignments import Assignment, Exercise
-from autograder.course.source_notebook import CHECK
+from autograder.course.source_notebook import exercise_name
 from autograder.discovery import notices
 from autograder.errors import SubmissionError
 from autograder.report import CellResult, ExerciseResult, Report, TestResult, Verdict
@@ -71,7 +71,7 @@ class Task:
         places = dict[str, int]()
         for number, cell in enumerate(cells):
             for check in cell.checks:
-                places.setdefault(check.removeprefix(CHECK), number)
+                places.setdefault(exercise_name(check), number)
         sources = tuple(cell.source for cell in cells)
         return replace(self, cells=sources, locked=locked, checks=tuple(places.items()))
 

@@ -15,7 +15,7 @@ import nbformat
 from nbclient import NotebookClient
 
 from autograder.course.assignments import Assignment, Course
-from autograder.course.source_notebook import CHECK
+from autograder.course.source_notebook import CHECK_PREFIX
 from autograder.submission import grade_id
 from tests.conftest import ROOT
 
@@ -36,7 +36,7 @@ def picture(assignment: Assignment, cell: str) -> bytes:
     """The first picture in a cell's output in the solved notebook, as PNG. Raises `ValueError` if there is none."""
     notebook = nbformat.read(assignment.notebook, as_version=4)
     place = next(i for i, one in enumerate(notebook.cells) if one["id"] == cell)
-    notebook.cells = [one for one in notebook.cells[: place + 1] if not grade_id(one).startswith(CHECK)]
+    notebook.cells = [one for one in notebook.cells[: place + 1] if not grade_id(one).startswith(CHECK_PREFIX)]
     with tempfile.TemporaryDirectory() as folder:
         NotebookClient(notebook, timeout=1800, resources={"metadata": {"path": folder}}).execute()
     for output in notebook.cells[-1].outputs:

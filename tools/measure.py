@@ -19,7 +19,7 @@ import psutil
 from nbgrader.api import Gradebook
 
 from autograder.course.assignments import CONFIG, Course
-from autograder.course.source_notebook import CHECK
+from autograder.course.source_notebook import CHECK_PREFIX, exercise_name
 from autograder.discovery import find_submissions
 from autograder.report import Report
 from autograder.submission import code_cells, read_notebook
@@ -181,12 +181,12 @@ def scores_in_json(course: Course) -> Scores:
 def scores_in_gradebook(course: Course) -> Scores:
     with Gradebook(f"sqlite:///{course.root / 'gradebook.db'}") as gradebook:
         return {
-            (submission.student.id, assignment.name, grade.name.removeprefix(CHECK)): grade.auto_score
+            (submission.student.id, assignment.name, exercise_name(grade.name)): grade.auto_score
             for assignment in gradebook.assignments
             for submission in assignment.submissions
             for notebook in submission.notebooks
             for grade in notebook.grades
-            if grade.name.startswith(CHECK)
+            if grade.name.startswith(CHECK_PREFIX)
         }
 
 

@@ -20,7 +20,7 @@ import nbformat
 from autograder.authoring.problems import Problem
 from autograder.course.assignments import TWICE, Assignment, Course
 from autograder.course.loading import COURSE
-from autograder.course.source_notebook import CHECK, DISPLAY_TAG, remembered
+from autograder.course.source_notebook import CHECK_PREFIX, DISPLAY_TAG, remembered
 from autograder.errors import CourseError
 from autograder.nbgrader import api, error_line
 from autograder.submission import grade_id
@@ -79,7 +79,7 @@ def paired_script(assignment: Assignment) -> str:
     import jupytext
     from jupytext.config import load_jupytext_config
 
-    checks = {CHECK + exercise.name for exercise in assignment.by_suite}  # raises if the notebook cannot be read
+    checks = {CHECK_PREFIX + exercise.name for exercise in assignment.by_suite}  # raises if the notebook cannot be read
     notebook = nbformat.read(assignment.notebook, as_version=4)
     for cell in notebook.cells:
         if grade_id(cell) in checks:

@@ -11,7 +11,7 @@ from autograder.authoring.problems import Problem
 from autograder.authoring.skeletons import EXERCISE_FILES
 from autograder.course.assignments import WITHDRAWN, Assignment
 from autograder.course.content import RUBRIC, Hint
-from autograder.course.source_notebook import CHECK
+from autograder.course.source_notebook import CHECK_PREFIX
 from autograder.errors import CourseError
 from autograder.reading import read_toml
 from autograder.submission import grade_id
@@ -53,12 +53,12 @@ def exercises_have_cells(assignment: Assignment, source: Any) -> Iterator[Proble
     there = set(map(grade_id, source.cells))
     for name in [exercise.name for exercise in assignment.by_suite if exercise.name not in there]:
         remedy = f"Name the cell with its solution '{name}' in the Create Assignment panel."
-        yield Problem(assignment.notebook, CHECK + name, "no cell of its exercise comes before it", remedy)
+        yield Problem(assignment.notebook, CHECK_PREFIX + name, "no cell of its exercise comes before it", remedy)
     for name in assignment.source.assert_cells:
         if (assignment.content / name / "hidden_tests.py").is_file():
             what = f'it does not end in check("{name}"), so the hidden tests in {name}/ are not used'
             remedy = "Let it end so, and put asserts into hidden_tests.py."
-            yield Problem(assignment.notebook, CHECK + name, what, remedy)
+            yield Problem(assignment.notebook, CHECK_PREFIX + name, what, remedy)
 
 
 def cells_in_order(assignment: Assignment, source: Any) -> Iterator[Problem]:
@@ -66,7 +66,7 @@ def cells_in_order(assignment: Assignment, source: Any) -> Iterator[Problem]:
     path = assignment.notebook
     places = {grade_id(cell): (index, cell) for index, cell in enumerate(source.cells) if grade_id(cell)}
     for exercise in assignment.by_suite:
-        name, check_id = exercise.name, CHECK + exercise.name
+        name, check_id = exercise.name, CHECK_PREFIX + exercise.name
         index, check = places[check_id]
         if name in OWN_NAMES:
             what = f"`student.{name}` means something else in tests"

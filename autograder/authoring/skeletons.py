@@ -23,7 +23,7 @@ from autograder.authoring.generated_files import sync
 from autograder.course.assignments import CONFIG, Course
 from autograder.course.content import course_folder
 from autograder.course.loading import COURSE
-from autograder.course.source_notebook import CHECK
+from autograder.course.source_notebook import CHECK_PREFIX
 from autograder.errors import CourseError
 from autograder.nbgrader.hardening.restore import KERNEL
 from autograder.reading import is_handed_in
@@ -180,7 +180,7 @@ def _make_room(notebook: Any) -> int:
 
 def _place(notebook: Any) -> int:
     """The index after the last check cell, so that written questions stay at the end."""
-    checks = [index for index, cell in enumerate(notebook.cells) if grade_id(cell).startswith(CHECK)]
+    checks = [index for index, cell in enumerate(notebook.cells) if grade_id(cell).startswith(CHECK_PREFIX)]
     return checks[-1] + 1 if checks else len(notebook.cells)
 
 
@@ -189,9 +189,10 @@ def _cells(exercise: str, names: Mapping[str, str], like: str) -> list[Any]:
     text, stub, check = (
         _filled(f"exercise/{name}", names).rstrip() for name in (f"{like}/text.md", f"{like}/solution.txt", "check.txt")
     )
-    data = {"schema_version": 3, "task": False}
+    data: dict[str, object] = {"schema_version": 3, "task": False}
     solution = data | {"grade": False, "solution": True, "locked": False, "grade_id": exercise}
-    graded = data | {"grade": True, "solution": False, "locked": True, "grade_id": CHECK + exercise, "points": POINTS}
+    graded = data | {"grade": True, "solution": False, "locked": True, "points": POINTS}
+    graded["grade_id"] = CHECK_PREFIX + exercise
     return [
         new_markdown_cell(text, id=f"{slug}-text"),
         new_code_cell(stub, id=f"{slug}-cell", metadata={"nbgrader": solution}),

@@ -21,7 +21,7 @@ from rich.text import Text
 
 from autograder.course import content
 from autograder.course.assignments import Course, courses_around
-from autograder.course.source_notebook import CHECK, MAX_BESIDE, CellKind
+from autograder.course.source_notebook import CHECK_PREFIX, MAX_BESIDE, CellKind, exercise_name
 from autograder.discovery import submission_in
 from autograder.errors import AutograderError, MachineError, SubmissionError
 from autograder.judge import cell_errors
@@ -90,14 +90,14 @@ def read(path: Path, course: Course | None = None) -> SavedNotebook:
     course: what it is checked by; if not given, an installed one
     """
     notebook = read_notebook(path)
-    named = [cell.grade_id.removeprefix(CHECK) for cell in notebook.cells if cell.grade_id.startswith(CHECK)]
+    named = [exercise_name(cell.grade_id) for cell in notebook.cells if cell.grade_id.startswith(CHECK_PREFIX)]
     visible = _visible(course, named)
     known = {name for exercises in visible.assignments.values() for name in exercises}
     exercises = [name for name in dict.fromkeys(named) if name in known]
     if not exercises:
         reason = f"{path}: no check cell of ours in it; name a notebook from the released folder"
         raise SubmissionError(". ".join((reason, *visible.passed_over)))
-    kinds: dict[str, CellKind] = dict.fromkeys((name for own in known for name in (own, CHECK + own)), "code")
+    kinds: dict[str, CellKind] = dict.fromkeys((name for own in known for name in (own, CHECK_PREFIX + own)), "code")
     notebook = notebook.with_kinds(kinds)
     cells = code_cells(notebook)
     owners = [notebook.cells[cell.index].grade_id for cell in cells]

@@ -15,7 +15,6 @@ from typer import Exit
 from autograder.cli.grading import RunProgress
 from autograder.cli.options import say
 from autograder.course.assignments import Assignment, Course
-from autograder.course.source_notebook import CHECK
 from autograder.errors import AutograderError
 from autograder.nbgrader import api
 from autograder.nbgrader import regrade as regrading
@@ -115,12 +114,7 @@ def _sums(compared: Sequence[MarksComparison]) -> Iterator[str]:
     yield f"{gains} gain, {losses} lose, {same} keep their marks."
     for before, after in sorted({each.maxima for each in compared if each.moves_points and each.problem is None}):
         yield f"The assignment is worth {points(after)} points in place of {points(before)}."
-    changes = [
-        change
-        for each in compared
-        for change in each.changes
-        if {change[0], CHECK + change[0]}.isdisjoint(each.withdrawn)
-    ]
+    changes = [change for each in compared for change in each.changes if change[0] not in each.withdrawn]
     if hidden := sum(after.manual is not None and after.auto != before.auto for _, before, after in changes):
         yield f"{hidden} manual grades stay although the tests now give other points; formgrader lists them."
     for students, problem in by_reason((shown_name(each.student), each.problem) for each in problems):
@@ -129,7 +123,7 @@ def _sums(compared: Sequence[MarksComparison]) -> Iterator[str]:
 
 def _where(change: MarkChange, withdrawn: Collection[str]) -> str:
     text, before, after = change
-    counts = "kept" if {text, CHECK + text}.isdisjoint(withdrawn) else "does not count"
+    counts = "does not count" if text in withdrawn else "kept"
     if after.auto is not None:
         text += f" {points(before.auto or 0.0)} → {points(after.auto)}"
     if before.max_score != after.max_score:

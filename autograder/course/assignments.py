@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -21,11 +21,12 @@ from autograder.course import content
 from autograder.course.loading import Package, data_folder, load_solution
 from autograder.course.source_notebook import (
     AUTOTEST,
-    CHECK,
+    CHECK_PREFIX,
     EARLIER,
     Settings,
     SourceCell,
     SourceNotebook,
+    exercise_name,
     files_beside,
     line_digest,
     notebook_at,
@@ -89,22 +90,22 @@ class Assignment:
         found, cells, by_cell = [], self.source.tests, {cell.grade_id for cell in self.source.assert_cells.values()}
         for cell in cells:
             place = f"{self.notebook}: cell '{cell.grade_id}'"
-            if not (cell.grade_id.startswith(CHECK) or cell.grade_id in by_cell):
-                raise CourseError(f"{place}: a graded code cell is named {CHECK}<exercise>")
+            if not (cell.grade_id.startswith(CHECK_PREFIX) or cell.grade_id in by_cell):
+                raise CourseError(f"{place}: a graded code cell is named {CHECK_PREFIX}<exercise>")
             if cell.nbgrader.points is None:
                 raise CourseError(f"{place}: no points; set them in JupyterLab's Create Assignment panel")
             if cell.grade_id in by_cell and AUTOTEST.search(cell.text):
                 raise CourseError(f"{place}: nbgrader writes tests in place of AUTOTEST lines; write them as asserts")
-            if any(other.grade_id == CHECK + cell.grade_id for other in cells):
-                raise CourseError(f"{place}: there is '{CHECK}{cell.grade_id}', too; rename one of them")
+            if any(other.grade_id == CHECK_PREFIX + cell.grade_id for other in cells):
+                raise CourseError(f"{place}: there is '{CHECK_PREFIX}{cell.grade_id}', too; rename one of them")
             if (count := sum(other.grade_id == cell.grade_id for other in cells)) > 1:
                 raise CourseError(f"{place}: {TWICE.format(count=count)}")
-            name = cell.grade_id.removeprefix(CHECK)
+            name = exercise_name(cell.grade_id)
             found.append(Exercise(name, self._points_of(cell), name in self.withdrawn))
         return tuple(found)
 
     def _points_of(self, cell: SourceCell) -> float:
-        is_out = self.withdrawn.get(cell.grade_id.removeprefix(CHECK)) == OUT_OF_TOTAL
+        is_out = self.withdrawn.get(exercise_name(cell.grade_id)) == OUT_OF_TOTAL
         return 0.0 if is_out else cell.nbgrader.points or 0.0
 
     @property
@@ -225,11 +226,6 @@ class Assignment:
             sys.meta_path.insert(0, Package(self.course.folder))
         folder = data_folder(tuple(self.beside.items()), self.notebook.parent) if self.beside else ""
         return load_solution(self.solution, self.solution.stat().st_mtime_ns, folder)
-
-
-def check_cell(exercise: str, cells: Container[str]) -> str:
-    """The grade_id, among `cells`, of the cell that holds an exercise's points."""
-    return CHECK + exercise if CHECK + exercise in cells else exercise
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import functools
 import hashlib
 import re
 import symtable
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -34,7 +34,7 @@ _NAMED_CHECK = re.compile(r"check\(\s*\w+\s*\)\s*\Z")
 AUTOTEST = re.compile(r"^\s*### (HASHED )?AUTOTEST\b", re.MULTILINE)
 SHORTEST = 6  # characters of a hidden line that is redacted in messages; `x = 1` may stand anywhere
 HIDDEN = "(hidden)"
-CHECK = "test-"  # the check cell of the exercise `median` has the grade_id `test-median`
+CHECK_PREFIX = "test-"  # the check cell of the exercise `median` has the grade_id `test-median`
 PREREQUISITE = "bring-"  # begins the id of a cell for earlier work: `bring-Stack`
 DISPLAY_TAG = "active-ipynb"  # tag: the cell only displays something and is left out of the paired script
 EARLIER = "earlier_releases.txt"
@@ -125,9 +125,9 @@ class SourceNotebook(msgspec.Struct, frozen=True, dict=True):
         solutions = (cell.text for cell in self.cells if cell.cell_type == "code" and cell.nbgrader.solution)
         found, solved = {}, defined_in(solutions)
         for cell in self.tests:
-            named = cell.grade_id.startswith(CHECK)
+            named = cell.grade_id.startswith(CHECK_PREFIX)
             if cell.text.strip() and not ends_in_check(cell.text, or_a_name=named):
-                found[cell.grade_id.removeprefix(CHECK)] = AssertCell(cell.grade_id, cell.text, solved)
+                found[exercise_name(cell.grade_id)] = AssertCell(cell.grade_id, cell.text, solved)
         return found
 
     @property
@@ -164,6 +164,16 @@ class SourceNotebook(msgspec.Struct, frozen=True, dict=True):
     def texts(self) -> frozenset[str]:
         """The texts of its markdown cells."""
         return frozenset(cell.text for cell in self.cells if cell.cell_type == "markdown")
+
+
+def exercise_name(grade_id: str) -> str:
+    """The exercise of a check cell. The grade_id of any other cell stays as it is: it names its exercise."""
+    return grade_id.removeprefix(CHECK_PREFIX)
+
+
+def check_cell(exercise: str, cells: Container[str]) -> str:
+    """The grade_id, among `cells`, of the cell that holds an exercise's points."""
+    return CHECK_PREFIX + exercise if CHECK_PREFIX + exercise in cells else exercise
 
 
 def notebook_at(path: Path) -> SourceNotebook:

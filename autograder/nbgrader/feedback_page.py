@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from nbgrader.api import Gradebook, MissingEntry
 
-from autograder.course.source_notebook import CHECK
+from autograder.course.source_notebook import exercise_name
 from autograder.nbgrader.due import shown
 
 # nbgrader's template says "Test cell" where an exercise has a name.
@@ -122,7 +122,7 @@ def to_look_at_again(notebook: Any) -> list[str]:
 def still_open(notebooks: Sequence[Any]) -> str:
     """Why a sum of points is not final, as the end of a sentence; empty if it is."""
     waiting, again = (
-        sorted(name.removeprefix(CHECK) for notebook in notebooks for name in find(notebook))
+        sorted(exercise_name(name) for notebook in notebooks for name in find(notebook))
         for find in (not_graded_yet, to_look_at_again)
     )
     parts = [f"{', '.join(waiting)} {'are' if len(waiting) > 1 else 'is'} not graded yet"] if waiting else []

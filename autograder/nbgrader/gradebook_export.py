@@ -20,7 +20,7 @@ from nbgrader.api import Gradebook
 from nbgrader.plugins import CsvExportPlugin, ExportPlugin
 
 from autograder.course.assignments import course_at
-from autograder.course.source_notebook import CHECK
+from autograder.course.source_notebook import exercise_name
 from autograder.discovery import submission_in
 from autograder.nbgrader.gradebook_rows import autograded_folder, comments_of, has_scores
 from autograder.nbgrader.history import Graded
@@ -88,7 +88,7 @@ def _rows(status: GradingStatus) -> Iterator[tuple[object, ...]]:
     for notebook in submission.notebooks:
         comments, penalty = comments_of(notebook), notebook.late_submission_penalty or 0.0
         for grade in notebook.grades:
-            name = grade.name.removeprefix(CHECK)
+            name = exercise_name(grade.name)
             scores = (grade.score, grade.max_score, grade.auto_score, grade.manual_score, grade.extra_credit)
             waits = "yes" if grade.needs_manual_grade else "no"
             late = (penalty, submission.timestamp or "")

@@ -24,9 +24,9 @@ from nbgrader.api import (
 from sqlalchemy import and_
 from sqlalchemy.exc import SQLAlchemyError
 
-from autograder.course.assignments import Assignment, Exercise, check_cell
+from autograder.course.assignments import Assignment, Exercise
 from autograder.course.content import settings_now
-from autograder.course.source_notebook import CHECK
+from autograder.course.source_notebook import check_cell, exercise_name
 from autograder.discovery import name_problem
 from autograder.nbgrader.hardening.files import notebooks_in
 from autograder.reports.roster import Person
@@ -96,7 +96,7 @@ def comments_of(notebook: SubmittedNotebook) -> dict[str, str]:
     """The comment on each graded cell, or else on the cell that it checks; empty if there is none."""
     comments = {comment.name: comment.comment or "" for comment in notebook.comments}
     names = [grade.name for grade in notebook.grades]
-    return {name: comments.get(name) or comments.get(name.removeprefix(CHECK), "") for name in names}
+    return {name: comments.get(name) or comments.get(exercise_name(name), "") for name in names}
 
 
 def has_scores(submission: SubmittedAssignment) -> bool:
@@ -188,7 +188,7 @@ def points_that_differ(coursedir: Any, assignment: Assignment) -> Iterator[str]:
     for cell, points in assignment.graded_cells.items():
         if known.get(cell) != points:
             counts = f"{known[cell]:g} in the gradebook, which counts here" if cell in known else "not in the gradebook"
-            yield f"{name}: {cell.removeprefix(CHECK)} is worth {points:g} in source/ and {counts}; {remedy}"
+            yield f"{name}: {exercise_name(cell)} is worth {points:g} in source/ and {counts}; {remedy}"
 
 
 def answers_waiting(coursedir: Any, assignment: str) -> int:
@@ -299,7 +299,7 @@ def _reasons(submission: Any) -> Iterator[str]:
     extra = {grade.name: grade.extra_credit for grade in grades if grade.extra_credit and grade.score}
     for words, scores in (("by hand", by_hand), ("extra credit", extra)):
         if scores:
-            shown = (f"{name.removeprefix(CHECK)} {score:g}" for name, score in sorted(scores.items()))
+            shown = (f"{exercise_name(name)} {score:g}" for name, score in sorted(scores.items()))
             yield f"{words}: {', '.join(shown)}"
 
 

@@ -14,7 +14,7 @@ from nbgrader.api import Gradebook
 
 from autograder import __version__
 from autograder.course.assignments import Assignment
-from autograder.course.source_notebook import CHECK
+from autograder.course.source_notebook import exercise_name
 from autograder.nbgrader.gradebook_rows import (
     CellMarks,
     CourseCell,
@@ -214,9 +214,7 @@ def _points(
     """Points, penalty, and what a person graded, from the gradebook."""
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
         penalty = penalty_in(book.find_submission(assignment, student))
-    marked = {
-        name.removeprefix(CHECK): mark for name, mark in marks.items() if (mark.auto, mark.manual) != (None, None)
-    }
+    marked = {exercise_name(name): mark for name, mark in marks.items() if (mark.auto, mark.manual) != (None, None)}
     by_hand = (name for name, mark in marked.items() if mark.manual is not None or mark.extra)
     return {name: (mark.score, mark.max_score) for name, mark in marked.items()}, penalty, tuple(sorted(by_hand))
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from nbgrader.converters.base import NbGraderException
 
-from autograder.course.assignments import check_cell
+from autograder.course.source_notebook import check_cell
 from autograder.errors import EXPECTED, SubmissionError, in_words
 from autograder.nbgrader.gradebook_rows import NO_MARK, CellMarks, answers_waiting, marks_now
 from autograder.nbgrader.history import Graded

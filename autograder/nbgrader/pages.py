@@ -29,7 +29,7 @@ from traitlets import Unicode, default
 
 from autograder.course.assignments import Written, course_at
 from autograder.course.content import settings_now
-from autograder.course.source_notebook import CHECK, as_released
+from autograder.course.source_notebook import CHECK_PREFIX, as_released, exercise_name
 from autograder.errors import CourseError
 from autograder.nbgrader.feedback_page import feedback_page, with_exercise_names
 from autograder.nbgrader.hardening.restore import ATTACHMENT
@@ -248,9 +248,9 @@ class Page(HTMLExporter):
 
 def _failed(notebook: Any) -> dict[str, str]:
     """The first test that each graded exercise fails; empty if it fails none."""
-    checks = (cell for cell in notebook.cells if cell.cell_type == "code" and grade_id(cell).startswith(CHECK))
+    checks = (cell for cell in notebook.cells if cell.cell_type == "code" and grade_id(cell).startswith(CHECK_PREFIX))
     return {
-        grade_id(cell).removeprefix(CHECK): next(
+        exercise_name(grade_id(cell)): next(
             (output.metadata[FAILED] for output in cell.outputs if FAILED in output.get("metadata", {})), ""
         )
         for cell in checks

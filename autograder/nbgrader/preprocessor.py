@@ -13,8 +13,8 @@ from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
 from traitlets import Enum
 
-from autograder.course.assignments import Assignment, check_cell
-from autograder.course.source_notebook import CHECK
+from autograder.course.assignments import Assignment
+from autograder.course.source_notebook import check_cell, exercise_name
 from autograder.errors import MachineError
 from autograder.nbgrader.gradebook_rows import CourseCell
 from autograder.nbgrader.hardening.sanitise import cleaned
@@ -160,14 +160,14 @@ class SaveMarks(SaveAutoGrades):
         context = context_in(resources)
         settled = grade.manual_score is not None and not grade.needs_manual_grade
         score, extra = context.set_aside.get(name, (grade.auto_score, grade.extra_credit))
-        withdrawn = name.removeprefix(CHECK) in context.assignment.withdrawn
+        withdrawn = exercise_name(name) in context.assignment.withdrawn
         super()._add_score(cell, resources)
         same = name in context.unchanged or context.earlier.get(name) == answer_in(cell)
         if settled and (withdrawn or (grade.auto_score == score and same)):
             grade.needs_manual_grade = False
         elif grade.manual_score is not None:
             context.notices.append(
-                f"{shown_name(self.student_id)}, {self.assignment_id}: {name.removeprefix(CHECK)} has changed since a "
+                f"{shown_name(self.student_id)}, {self.assignment_id}: {exercise_name(name)} has changed since a "
                 f"person gave {grade.manual_score:g} points; they count until somebody looks at it again"
             )
         context.made.scores[name] = grade.auto_score

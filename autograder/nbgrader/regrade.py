@@ -14,8 +14,8 @@ from typing import Any
 
 from nbgrader.api import Gradebook, MissingEntry
 
-from autograder.course.assignments import WITHDRAWN, Assignment, Course, check_cell, withdrawn_as_text
-from autograder.course.source_notebook import CHECK
+from autograder.course.assignments import WITHDRAWN, Assignment, Course, withdrawn_as_text
+from autograder.course.source_notebook import check_cell, exercise_name
 from autograder.discovery import submission_in
 from autograder.errors import AutograderError, CourseError
 from autograder.nbgrader import gradebook_backup, history, must
@@ -38,7 +38,7 @@ class MarksComparison:
     """The marks of one student before and after, and the penalties for late work.
 
     problem: why they could not be graded again
-    withdrawn: cells of exercises that are withdrawn afterwards: what a person gave there does not count
+    withdrawn: exercises that are withdrawn afterwards: what a person gave there does not count
     """
 
     student: str
@@ -76,7 +76,7 @@ class MarksComparison:
     def changes(self) -> list[MarkChange]:
         """The marks whose automatic score or maximum has changed, even if a manual grade hides it."""
         return [
-            (name.removeprefix(CHECK), self.before[name], mark)
+            (exercise_name(name), self.before[name], mark)
             for name, mark in self.after.items()
             if mark != self.before[name]
         ]
@@ -137,7 +137,6 @@ def _comparison(
     if report.reason:
         return MarksComparison(student, before, before, report.reason)
     cells = assignment.graded_cells  # also those that a person grades
-    withdrawn = {check_cell(name, cells) for name in assignment.withdrawn}
     new = {check_cell(exercise.name, cells): exercise for exercise in report.exercises}
     before = {**before, **{name: NO_MARK for name in new if name not in before}}
     after = {}
@@ -145,11 +144,11 @@ def _comparison(
         if name in new:
             _, extra = set_aside.get(name, (None, mark.extra))
             points = new[name].max_score
-            extra = extra_credit(mark.manual, extra, points, name in withdrawn) or 0.0
+            extra = extra_credit(mark.manual, extra, points, new[name].name in assignment.withdrawn) or 0.0
             after[name] = CellMark(new[name].score, mark.manual, extra, points)
         else:
             after[name] = replace(mark, max_score=cells.get(name, mark.max_score))
-    return MarksComparison(student, before, after, withdrawn=withdrawn)
+    return MarksComparison(student, before, after, withdrawn=assignment.withdrawn)
 
 
 def write(

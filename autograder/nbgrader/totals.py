@@ -23,7 +23,7 @@ from nbgrader.preprocessors import AssignLatePenalties, GetGrades, NbGraderPrepr
 
 from autograder.course.assignments import Assignment, course_at
 from autograder.course.content import settings_now
-from autograder.course.source_notebook import CHECK
+from autograder.course.source_notebook import exercise_name
 from autograder.errors import CourseError
 from autograder.nbgrader.gradebook_rows import due_date, has_scores
 from autograder.reports.rubric import total
@@ -44,7 +44,7 @@ def extra_credit(manual: float | None, extra: float | None, max_score: float, wi
 def count_manual_score(grade: Any, assignment: Assignment) -> None:
     """Give a grade of the gradebook the extra credit that it has with a person's score."""
     # Until marks are regraded, a withdrawn exercise may still have those of before.
-    withdrawn = grade.name.removeprefix(CHECK) in assignment.withdrawn and grade.auto_score == grade.max_score
+    withdrawn = exercise_name(grade.name) in assignment.withdrawn and grade.auto_score == grade.max_score
     grade.extra_credit = extra_credit(grade.manual_score, grade.extra_credit, grade.max_score, withdrawn)
 
 
@@ -168,7 +168,7 @@ class SavePoints(SaveCells):
         if kept != wanted:
             self.log.warning(
                 "%s is worth %g in source/ and %g in the gradebook, which has marks; see `autograder regrade %s`",
-                *(name.removeprefix(CHECK), wanted, kept, self.assignment_id),
+                *(exercise_name(name), wanted, kept, self.assignment_id),
             )
         self.new_grade_cells[name]["max_score"] = kept
 

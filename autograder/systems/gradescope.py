@@ -23,7 +23,7 @@ import yaml
 from nbgrader.api import Gradebook
 
 from autograder.course.assignments import Assignment
-from autograder.course.source_notebook import CHECK
+from autograder.course.source_notebook import CHECK_PREFIX, exercise_name
 from autograder.errors import SubmissionError
 from autograder.nbgrader.feedback_page import still_open
 from autograder.nbgrader.gradebook_rows import autograded_folder, comments_of
@@ -173,7 +173,7 @@ def _test(grade: Any, comments: Mapping[str, str], tables: Mapping[str, str]) ->
     comment = comments[grade.name]
     text = f'<p style="white-space:pre-wrap">{escape(comment)}</p>' if comment else ""
     output = text + tables.get(grade.name, "")
-    name = grade.name.removeprefix(CHECK)
+    name = exercise_name(grade.name)
     return {"name": name, "score": grade.score, "max_score": grade.max_score, "output": output}
 
 
@@ -181,8 +181,8 @@ def _tables(path: Path) -> dict[str, str]:
     """The kit's own HTML in each check cell of an autograded notebook, by grade_id; empty if it cannot be read."""
     try:
         cells = parse_json(read_bytes(path, MAX_BYTES, "").decode("utf-8"))["cells"]
-        found = {grade_id(cell): cell["outputs"][0]["data"] for cell in cells if grade_id(cell).startswith(CHECK)}
-        return {name: "".join(data["text/html"]) for name, data in found.items()}
+        checks = [cell for cell in cells if grade_id(cell).startswith(CHECK_PREFIX)]
+        return {grade_id(cell): "".join(cell["outputs"][0]["data"]["text/html"]) for cell in checks}
     except (SubmissionError, ValueError, KeyError, IndexError, TypeError):
         return {}
 

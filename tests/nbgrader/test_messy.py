@@ -12,7 +12,7 @@ import pytest
 from nbgrader.api import MissingEntry
 
 from autograder.authoring.sample_class import fill, model_answers
-from autograder.course.source_notebook import CHECK
+from autograder.course.source_notebook import CHECK_PREFIX
 from autograder.discovery import find_submissions
 from autograder.nbgrader import api
 from autograder.submission import MAX_BYTES, grade_id
@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:Non-unique ce
 
 
 def deleted(notebook):
-    notebook.cells = [c for c in notebook.cells if grade_id(c) not in (EXERCISE, CHECK + BUILT)]
+    notebook.cells = [c for c in notebook.cells if grade_id(c) not in (EXERCISE, CHECK_PREFIX + BUILT)]
 
 
 def wrong(notebook):
@@ -37,7 +37,7 @@ def wrong(notebook):
 
 def duplicated(notebook):
     """A copy of the cell and its check at the end; the last definition counts."""
-    notebook.cells += [copy.deepcopy(c) for c in notebook.cells if grade_id(c) in (EXERCISE, CHECK + EXERCISE)]
+    notebook.cells += [copy.deepcopy(c) for c in notebook.cells if grade_id(c) in (EXERCISE, CHECK_PREFIX + EXERCISE)]
 
 
 def metadata_removed(notebook):
@@ -53,7 +53,7 @@ def metadata_odd(notebook):
 
 def points_changed(notebook):
     for cell in notebook.cells:
-        if grade_id(cell).startswith(CHECK):
+        if grade_id(cell).startswith(CHECK_PREFIX):
             cell.metadata.nbgrader.update(points=10_000, grade_id=grade_id(cell))
             cell.source = "print('full marks please')\n100"
 
@@ -102,7 +102,7 @@ def magics_and_questions(notebook):
 
 GRADED = [
     deleted, wrong, duplicated, metadata_removed, metadata_odd, points_changed, solution_in_a_cell_of_its_own,
-    turned_into("markdown", EXERCISE), turned_into("raw", BUILT, EXERCISE), turned_into("raw", CHECK + EXERCISE),
+    turned_into("markdown", EXERCISE), turned_into("raw", BUILT, EXERCISE), turned_into("raw", CHECK_PREFIX + EXERCISE),
     markdown_copy, syntax_error, magics_and_questions,
 ]  # fmt: skip
 LOSE_THE_FIRST = [deleted, wrong]
