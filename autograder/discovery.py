@@ -176,7 +176,7 @@ def with_files(submission: Submission, assignment: Assignment, is_named: bool = 
         holds = _holds(file, folder, read, read[path], assignment)
         cells = read[file] if holds in ("cells", "work") else ()
         beside.append(FileBeside(file.relative_to(folder), stamps[file], holds, cells))
-    return replace(found[path], beside=tuple(beside), files=stamp_with(replace(submission, problem=words), b""))
+    return replace(found[path], beside=tuple(beside), files_stamp=stamp_with(replace(submission, problem=words), b""))
 
 
 def _within_limits(sizes: Mapping[Path, int]) -> list[Path]:

@@ -35,7 +35,7 @@ OLD_TEXTS = ("source", "input", "code", "text")  # where formats 1 to 3 keep a c
 
 
 @dataclass(frozen=True)
-class Cell:
+class CodeCell:
     """A code cell to run; `index` is its position in the notebook, counted from 0.
 
     locked: the grade_id if students must not edit the cell; else empty
@@ -69,12 +69,12 @@ class NotebookFile(Struct, frozen=True):
     """A notebook as its cells, and the version of Python that it was last run with, as far as it says so."""
 
     cells: Cells
-    python: str = ""
+    python_version: str = ""
 
     @classmethod
     def of(cls, cells: Iterable[Any], metadata: Any = None) -> NotebookFile:
         """Built from cells of JSON or nbformat. Invalid cells are left out, and missing parts filled in."""
-        return cls(tuple(_tidy(cell) for cell in cells if isinstance(cell, dict)), _python_in(metadata))
+        return cls(tuple(_tidy(cell) for cell in cells if isinstance(cell, dict)), _python_version(metadata))
 
     def as_nbformat(self) -> dict[str, object]:
         """The notebook in nbformat 4.5."""
@@ -140,7 +140,7 @@ class Submission:
     folder: the student's folder of the assignment; None if the notebook lies in no such folder
     python: the Python files that its cells may import
     stamp: the notebook's in such a folder (see `stamp`)
-    files: a digest of all files in the folder: places, stamps of notebooks, and sizes of the others
+    files_stamp: a digest of all files in the folder: places, stamps of notebooks, and sizes of the others
     beside: the other files, the outermost first
     """
 
@@ -151,7 +151,7 @@ class Submission:
     folder: Path | None = None
     python: PythonFiles = PythonFiles()
     stamp: str = ""
-    files: str = ""
+    files_stamp: str = ""
     beside: tuple[FileBeside, ...] = ()
 
 
@@ -228,11 +228,11 @@ def why_unreadable(path: Path) -> str:
 def notebook_of(data: bytes, name: str) -> NotebookFile:
     """The notebook in a file with this content and name."""
     try:
-        notebook = parse_json(_as_text(data, name))
+        notebook = parse_json(_decoded(data, name))
         cells = _old_cells(notebook, name) if notebook["nbformat"] < 4 else notebook["cells"]
         if not isinstance(cells, list):
             raise SubmissionError(f"{name} is not a Jupyter notebook (its cells are not a list)")
-        _count(len(cells), name)
+        _refuse_too_many(len(cells), name)
         return NotebookFile.of(cells, notebook.get("metadata"))
     except SubmissionError:
         raise
@@ -243,14 +243,14 @@ def notebook_of(data: bytes, name: str) -> NotebookFile:
         raise SubmissionError(f"{name} is not a Jupyter notebook ({reason})") from None
 
 
-def _python_in(metadata: Any) -> str:
+def _python_version(metadata: Any) -> str:
     """The version of Python in a notebook's metadata, such as `3.12.4`; empty if there is none."""
     language = metadata.get("language_info") if isinstance(metadata, dict) else None
     version = language.get("version") if isinstance(language, dict) and language.get("name") == "python" else None
     return version if isinstance(version, str) and _VERSION.fullmatch(version) else ""
 
 
-def _count(cells: int, name: str) -> None:
+def _refuse_too_many(cells: int, name: str) -> None:
     """Refuse a notebook that would become gigabytes: in memory, a cell is hundreds of times larger than `{}`."""
     if cells > MAX_CELLS:
         raise SubmissionError(f"{name} has {cells} cells; the limit is {MAX_CELLS}")
@@ -262,7 +262,7 @@ def _old_cells(notebook: Mapping[str, Any], name: str) -> list[object]:
     nbformat's own conversion takes gigabytes for some small notebooks.
     """
     sheets = [notebook.get("cells", []), *(sheet["cells"] for sheet in notebook.get("worksheets", []))]
-    _count(max(len(sheets), sum(map(len, sheets))), name)
+    _refuse_too_many(max(len(sheets), sum(map(len, sheets))), name)
     return [_upgraded(cell) if isinstance(cell, dict) else cell for cells in sheets for cell in cells]
 
 
@@ -351,7 +351,7 @@ def stamp_with(submission: Submission, content: bytes | None, *words: str) -> st
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
 
 
-def code_cells(notebook: NotebookFile, locked: Mapping[str, str] | None = None) -> list[Cell]:
+def code_cells(notebook: NotebookFile, locked: Mapping[str, str] | None = None) -> list[CodeCell]:
     """The cells to run: all code cells except calls of `check`, which only display something to the student.
 
     locked: texts by grade_id that students must not edit; each replaces the first cell with its id
@@ -362,10 +362,10 @@ def code_cells(notebook: NotebookFile, locked: Mapping[str, str] | None = None) 
             continue
         original = left.pop(cell.grade_id, None)
         if original is not None:
-            found.append(Cell(index, original, cell.grade_id, tuple(checks)))
+            found.append(CodeCell(index, original, cell.grade_id, tuple(checks)))
             checks = []
         elif cell.source.strip() and not is_plain_check(cell.source):
-            found.append(Cell(index, cell.source, checks=tuple(checks)))
+            found.append(CodeCell(index, cell.source, checks=tuple(checks)))
             checks = []
         if cell.grade_id.startswith(CHECK_PREFIX):
             checks.append(cell.grade_id)
@@ -386,7 +386,7 @@ def grade_id(cell: Any) -> str:
     return name if isinstance(name, str) else ""
 
 
-def _as_text(data: bytes, name: str) -> str:
+def _decoded(data: bytes, name: str) -> str:
     if not data.strip():
         raise SubmissionError(f"{name} is empty")
     try:

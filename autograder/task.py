@@ -21,7 +21,7 @@ from autograder.course.source_notebook import exercise_name
 from autograder.discovery import notices
 from autograder.errors import SubmissionError
 from autograder.report import CellResult, ExerciseResult, Report, TestResult, Verdict
-from autograder.submission import Cell, Submission, code_cells, read_notebook
+from autograder.submission import CodeCell, Submission, code_cells, read_notebook
 from autograder.text import one_line
 from cellcage.limits import Limits
 from cellcage.wire import WireError
@@ -45,7 +45,7 @@ class Task:
     checks: exercises whose check comes before a cell: the exercise, and the first such cell's place in `cells`
     files: the student's own Python files, by place beside the notebook
     notices: sentences on what was handed in, for the report
-    python: the version of Python that the notebook was last run with, if it says so
+    python_version: with which the notebook was last run, if it says so
     limits: the worker sets those of its judge
     """
 
@@ -61,10 +61,10 @@ class Task:
     checks: tuple[tuple[str, int], ...] = ()
     files: tuple[tuple[str, bytes], ...] = ()
     notices: tuple[str, ...] = ()
-    python: str = ""
+    python_version: str = ""
     limits: Limits = field(default_factory=Limits)
 
-    def of(self, cells: Iterable[Cell]) -> Task:
+    def of(self, cells: Iterable[CodeCell]) -> Task:
         """The same task with these cells."""
         cells = list(cells)
         locked = tuple((number, cell.locked) for number, cell in enumerate(cells) if cell.locked)
@@ -104,7 +104,7 @@ def as_task(submission: Submission, assignment: Assignment | None, version: str)
     except SubmissionError as error:
         return replace(task, problem=str(error))
     found = notices(submission, assignment, notebook.cells)
-    return replace(task, files=submission.python.files, notices=found, python=notebook.python).of(cells)
+    return replace(task, files=submission.python.files, notices=found, python_version=notebook.python_version).of(cells)
 
 
 def failed(task: Task, reason: str, max_score: float = 0.0) -> Report:

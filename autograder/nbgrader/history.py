@@ -110,7 +110,7 @@ class Graded:
         place = coursedir.format_path(coursedir.submitted_directory, student, submission.assignment)
         time = str(coursedir.get_existing_timestamp(place) or "")
         suite, questions = (basis.suite, dict(basis.questions)) if basis else (self.made(student).suite, {})
-        return MadeOf(submission.stamp, submission.files, time, suite, questions, {}, {})
+        return MadeOf(submission.stamp, submission.files_stamp, time, suite, questions, {}, {})
 
     def reason(self, submission: Submission) -> str:
         """Why it is graded now, for the history."""

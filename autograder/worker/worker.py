@@ -133,7 +133,7 @@ class Worker:
             return Marked(failed(task, f"this machine could not run it: {error}"), machine_failed=True)
         except (frames.Deadline, SubmissionError) as error:
             return Marked(failed(task, _in_words(error)), machine_failed=isinstance(error, SubmissionError))
-        notices = (*task.notices, newer_python(task.python, verdict.cells))
+        notices = (*task.notices, newer_python(task.python_version, verdict.cells))
         report = Report(task.student, task.assignment, verdict.exercises, points, notices=tuple(filter(None, notices)))
         self.judges.learn(report)
         _log_for_a_person(report)

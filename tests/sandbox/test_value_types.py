@@ -8,7 +8,7 @@ import textwrap
 import pytest
 
 from autograder.authoring.generated_files import visible_files
-from autograder.submission import Cell
+from autograder.submission import CodeCell
 from autograder.task import Task
 from autograder.testing import expect
 from autograder.worker.worker import Judges, Worker
@@ -144,7 +144,7 @@ def test_added_type_can_be_graded(tmp_path):
     worker = Worker(judges, Limits())
 
     def marked(answer):
-        report = worker.mark(Task("ada", NAME, assignment.version).of([Cell(0, answer)])).report
+        report = worker.mark(Task("ada", NAME, assignment.version).of([CodeCell(0, answer)])).report
         assert not report.reason, report.reason
         (found,) = report.exercises
         return found.score, " ".join(test.message for test in found.tests)
