@@ -135,7 +135,8 @@ def withdraw(
     """
     from autograder.cli.regrade import run
     from autograder.nbgrader import api
-    from autograder.nbgrader.regrade import is_graded, withdrawn, write_points
+    from autograder.nbgrader.regrade import somebody_has_marks, withdrawal_written
+    from autograder.nbgrader.totals import take_over_points
 
     if back and out_of_total:
         raise BadParameter("--back and --out-of-total do not go together")
@@ -150,11 +151,11 @@ def withdraw(
     again = f"autograder withdraw {exercise}" + " --out-of-total" * out_of_total + " --back" * back
     reason = f"{exercise} {'counts again' if back else 'withdrawn'}"
     coursedir = api(course.root).coursedir
-    if is_graded(coursedir, assignment):
-        run(course, then, Console(), jobs, sandbox, write, "", note, again, reason, withdrawn(then))
+    if somebody_has_marks(coursedir, assignment):
+        run(course, then, Console(), jobs, sandbox, write, "", note, again, reason, withdrawal_written(then))
     elif write:
-        with withdrawn(then):
-            write_points(coursedir, then)
+        with withdrawal_written(then):
+            take_over_points(coursedir, then)
     else:
         say(Console(), f"Nobody's {assignment.name} is graded yet, so no mark changes. To write it: {again} --write")
     if write:
@@ -174,7 +175,7 @@ def extend(
     course = find_course()
     found, nbgrader = course.assignment(assignment), api(course.root)
     when = due.extend(nbgrader, found, student, timedelta(days=days))
-    history.record(nbgrader.coursedir, assignment, student, "extension", None, f"due {due.shown(when)}")
+    history.record(nbgrader.coursedir, assignment, student, "extension", f"due {due.shown(when)}")
     print(f"{shown_name(student)}: {assignment} is due {due.shown(when)}")
 
 

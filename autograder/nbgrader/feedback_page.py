@@ -57,9 +57,7 @@ _PILCROW = re.compile(r'<a class="anchor-link" href="[^"]*">[^<]*</a>')
 LOOKED_AT_AGAIN = "for an earlier answer, waits for another look"
 
 
-def feedback_page(
-    page: str, info: Mapping[str, str], contact: str = "", failed: Mapping[str, str] | None = None
-) -> str:
+def feedback_page(page: str, info: Mapping[str, str], contact: str, failed: Mapping[str, str]) -> str:
     """nbgrader's page for a student, with all edits.
 
     info: nbgrader's: the gradebook's address, and the names of student, assignment and notebook
@@ -77,7 +75,7 @@ def feedback_page(
     if line:
         page = page.replace('<div id="toc">', f'<p>{line}</p><div id="toc">', 1)
     if contact:
-        page = page.replace("</body>", f"{something_wrong(contact, info, failed or {})}</body>", 1)
+        page = page.replace("</body>", f"{something_wrong(contact, info, failed)}</body>", 1)
     for found, replacement in _EDITS:
         page = found.sub(replacement, page, count=1)
     return _PILCROW.sub("", page)
@@ -130,7 +128,7 @@ def still_open(notebooks: Sequence[Any]) -> str:
     return f"so far, since {' and '.join(parts)}" if parts else ""
 
 
-def with_waiting(page: str, cells: Sequence[str], again: Sequence[str] = ()) -> str:
+def with_waiting(page: str, cells: Sequence[str], again: Sequence[str]) -> str:
     """The page with a sum that is not called final if a cell waits for a person.
 
     cells: they have "not graded yet" in place of 0 points

@@ -164,16 +164,14 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
-def record(
-    coursedir: Any, assignment: str, student: str, reason: str, made: MadeOf | None = None, note: str = ""
-) -> None:
-    """Add what the gradebook holds now, if that differs from the last entry. For the rest see `new_entry`."""
-    if entry := new_entry(coursedir, assignment, student, reason, made, note):
+def record(coursedir: Any, assignment: str, student: str, reason: str, note: str = "") -> None:
+    """Add what the gradebook holds now for the same work, if that differs from the last entry. See `new_entry`."""
+    if entry := new_entry(coursedir, assignment, student, reason, None, note):
         Store(Path(coursedir.root)).add(assignment, student, entry)
 
 
 def new_entry(
-    coursedir: Any, assignment: str, student: str, reason: str, made: MadeOf | None = None, note: str = ""
+    coursedir: Any, assignment: str, student: str, reason: str, made: MadeOf | None, note: str
 ) -> Entry | None:
     """What the gradebook holds now; None if that is as in the last entry.
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import Gradebook
 
 from autograder.course.assignments import WITHDRAWN, Assignment, Course, withdrawn_as_text
 from autograder.course.source_notebook import check_cell, exercise_name
@@ -159,7 +159,7 @@ def write(
     sandbox: str,
     settings: Mapping[str, object],
     on_wait: OnWait,
-    on_graded: Callable[[SubmissionOutcome], None] = lambda outcome: None,
+    on_graded: Callable[[SubmissionOutcome], None],
 ) -> list[str]:
     """Save the marks, and grade into the gradebook again.
 
@@ -189,20 +189,14 @@ def undo(nbgrader: Any, assignment: Assignment) -> list[str]:
     return students
 
 
-def is_graded(coursedir: Any, assignment: Assignment) -> bool:
+def somebody_has_marks(coursedir: Any, assignment: Assignment) -> bool:
     """True if somebody has marks in this assignment."""
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
         return bool(graded_points(book, assignment.name))
 
 
-def write_points(coursedir: Any, assignment: Assignment) -> None:
-    """Give the gradebook the points of an assignment that nobody has marks in."""
-    with contextlib.suppress(MissingEntry):  # it is not released yet
-        take_over_points(coursedir, assignment)
-
-
 @contextlib.contextmanager
-def withdrawn(assignment: Assignment) -> Iterator[None]:
+def withdrawal_written(assignment: Assignment) -> Iterator[None]:
     """Write an assignment's withdrawn exercises into the file, and take that back if what is done inside fails."""
     path = assignment.root / WITHDRAWN
     before = path.read_text(encoding="utf-8") if path.is_file() else None

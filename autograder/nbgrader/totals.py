@@ -211,9 +211,9 @@ def graded_points(book: Gradebook, assignment: str) -> dict[str, float]:
 
 
 def take_over_points(coursedir: Any, assignment: Assignment) -> None:
-    """Give the gradebook's cells the points that the course has now."""
+    """Give the gradebook's cells the points that the course has now, if the assignment is released."""
     wanted = assignment.graded_cells
-    with Gradebook(coursedir.db_url, coursedir.course_id) as book:
+    with contextlib.suppress(MissingEntry), Gradebook(coursedir.db_url, coursedir.course_id) as book:
         for notebook in book.find_assignment(assignment.name).notebooks:
             for cell in notebook.grade_cells:
                 cell.max_score = wanted.get(cell.name, cell.max_score)
