@@ -250,7 +250,8 @@ class Autograde(NbGraderAutograde, PlainFiles):
             raise SubmissionError(f"{submission.path.name} changed while it was graded; grade again")
         notebook = notebook_of(content, submission.path.name).with_kinds(graded.assignment.source.kinds)
         context = context_of(submission, notebook, marked, graded, basis, self.notices, self.moved_pictures)
-        self.notices += [f"{shown_name(student)}, {name}: {notice}" for notice in marked.report.notices]
+        for notice in marked.report.notices:
+            context.notice(notice)
         reason, target = self.reason or graded.reason(submission), graded.notebook(student)
         try:
             self.notices += follow_timestamp(self.coursedir, name, student)

@@ -43,7 +43,7 @@ class GradingContext:
     left_empty: written questions that had no answer then, if all files of the student are the same
     set_aside: what cells of withdrawn exercises had before
     earlier: what a person graded before, if this is a newer submission; see `answers_in`
-    notices: sentences for the instructor; preprocessors append to it
+    notices: sentences for the instructor; `notice` appends to it
     moved_pictures: by student, how many pictures were moved out of texts; a preprocessor adds to it
     """
 
@@ -59,6 +59,10 @@ class GradingContext:
     earlier: Mapping[str, object]
     notices: list[str]
     moved_pictures: dict[str, int]
+
+    def notice(self, sentence: str) -> None:
+        """Tell the instructor something about this submission."""
+        self.notices.append(f"{shown_name(self.submission.student)}, {self.assignment.name}: {sentence}")
 
 
 def context_of(
@@ -166,9 +170,9 @@ class SaveMarks(SaveAutoGrades):
         if settled and (withdrawn or (grade.auto_score == score and same)):
             grade.needs_manual_grade = False
         elif grade.manual_score is not None:
-            context.notices.append(
-                f"{shown_name(self.student_id)}, {self.assignment_id}: {exercise_name(name)} has changed since a "
-                f"person gave {grade.manual_score:g} points; they count until somebody looks at it again"
+            context.notice(
+                f"{exercise_name(name)} has changed since a person gave {grade.manual_score:g} points; they count "
+                "until somebody looks at it again"
             )
         context.made.scores[name] = grade.auto_score
         grade.extra_credit = extra_credit(grade.manual_score, extra, context.cells[name].points or 0.0, withdrawn)

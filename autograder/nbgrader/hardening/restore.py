@@ -7,6 +7,7 @@ than its cell, the cell gets a sentence that says where, and a person grades it.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote, unquote
@@ -23,7 +24,7 @@ from autograder.nbgrader.gradebook_rows import CourseCell
 from autograder.nbgrader.hardening.own_words import has_own_lines, may_answer, words_below
 from autograder.nbgrader.preprocessor import GradingContext, context_in
 from autograder.submission import PICTURES, UNTOUCHED, Cells, NotebookCell, grade_id, is_plain_check
-from autograder.text import one_line, printable, shown_name, squeezed
+from autograder.text import one_line, printable, squeezed
 
 LOST = "*This answer's cell has lost the name that nbgrader gave it. The notebook has this text by the student:*"
 NO_WORDS = "*The cell of this answer was not handed in, and the notebook has no text by the student.*"
@@ -41,6 +42,7 @@ MAX_SHOWN = 1_000_000  # characters of all texts together: a thick book. Graded 
 GOES_ON = "*(This text goes on in the notebook that was handed in.)*"
 FIRST_WORDS = 60  # characters by which a notice names a cell
 MAX_CODE, MAX_ALL_CODE = 100_000, 300_000  # characters of code that are kept for pages: of a cell, and of all together
+Numbered = tuple[int, NotebookNode]  # a cell with its place in the notebook, from 1
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
 
@@ -55,15 +57,14 @@ class RestoreCells(NbGraderPreprocessor):
         context = context_in(resources)
         known = _known(context, nb.cells)
         nb.metadata.update({"kernelspec": KERNEL, "language_info": {"name": "python"}})
-        student = context.submission.student
         if moved := sum(_set_pictures_aside(number, cell) for number, cell in enumerate(nb.cells, 1)):
-            context.moved_pictures[student] = moved
+            context.moved_pictures[context.submission.student] = moved
         if _fit(nb.cells, context):
-            context.notices.append(
-                f"{shown_name(student)}, {context.assignment.name}: texts beyond {MAX_SHOWN:,} characters are only in "
-                f"{printable(str(context.submission.path))}; its cells say where"
-            )
-        named = [(grade_id(cell), number, cell) for number, cell in enumerate(nb.cells, 1) if grade_id(cell)]
+            place = printable(str(context.submission.path))
+            context.notice(f"texts beyond {MAX_SHOWN:,} characters are only in {place}; its cells say where")
+        named = defaultdict[str, list[Numbered]](list)
+        for number, cell in enumerate(nb.cells, 1):
+            named[grade_id(cell)].append((number, cell))
         restored: set[str] = set()
         nb.cells = [new for cell in nb.cells for new in _restored(cell, context.cells, restored, known)]
         texts = [
@@ -75,28 +76,18 @@ class RestoreCells(NbGraderPreprocessor):
         for name, cell in context.cells.items():
             if not cell.grade:
                 continue
-            if name in restored or (cell.is_answer and _name_untouched(nb, cell, known)):
-                if cell.is_answer:
-                    at, answer = next((number, c) for number, c in enumerate(nb.cells, 1) if grade_id(c) == name)
-                    copies = [(number, c) for other, number, c in named if other == name and c is not answer]
-                    copies += _beside(at, texts)
-                    _look_elsewhere(answer, [*texts, *below_code], context, known)
-                    _name_copies(answer, name, copies, context, known)
-                continue
-            self.log.warning("Cell '%s' is missing from the submission; it was put back at the end", name)
-            if cell.is_answer:
-                words, why = (LOST, "had lost nbgrader's name for its cell") if texts else (NO_WORDS, "has no cell")
-                nb.cells.append(_answer(cell, words, texts))
-                context.notices.append(
-                    f"{shown_name(student)}, {context.assignment.name}: "
-                    f"the answer to '{name}' {why}; it waits for a person"
-                )
-            else:
-                nb.cells.append(_new_cell(cell))
+            if not (name in restored or (cell.is_answer and _name_unchanged(nb, cell, known))):
+                self.log.warning("Cell '%s' is missing from the submission; it was put back at the end", name)
+                nb.cells.append(_answer(cell, texts, context) if cell.is_answer else _new_cell(cell))
+            elif cell.is_answer:
+                at, answer = next((number, c) for number, c in enumerate(nb.cells, 1) if grade_id(c) == name)
+                copies = [(number, copy) for number, copy in named[name] if copy is not answer]
+                _look_elsewhere(answer, [*texts, *below_code], context, known)
+                _name_copies(answer, [*copies, *_beside(at, texts)], context, known)
         return nb, resources
 
 
-def _below_code(cells: Iterable[NotebookNode], known: Collection[str]) -> Iterator[tuple[int, NotebookNode]]:
+def _below_code(cells: Iterable[NotebookNode], known: Collection[str]) -> Iterator[Numbered]:
     """What students wrote as comments below the code of an exercise, each as a cell."""
     for number, cell in enumerate(cells, 1):
         if cell.cell_type == "code" and "nbgrader" in cell.metadata and (words := words_below(cell.source, known)):
@@ -104,7 +95,7 @@ def _below_code(cells: Iterable[NotebookNode], known: Collection[str]) -> Iterat
 
 
 def _look_elsewhere(
-    answer: NotebookNode, texts: Sequence[tuple[int, NotebookNode]], context: GradingContext, known: Collection[str]
+    answer: NotebookNode, texts: Sequence[Numbered], context: GradingContext, known: Collection[str]
 ) -> None:
     """If an answer is as released, say in its cell where the student's own texts are: then a person has to read it."""
     name = grade_id(answer)
@@ -124,18 +115,14 @@ def _look_elsewhere(
     where = "; ".join(places[:5]) + ("; ..." if len(places) > 5 else "")
     answer.source = f"{ELSEWHERE}\n\n{as_plain(where)}"
     _add(answer, found)
-    context.notices.append(
-        f"{shown_name(context.submission.student)}, {context.assignment.name}: the cell of '{name}' is as it was "
-        f"released, and the answer may be in another place: {where}. It waits for a person"
+    context.notice(
+        f"the cell of '{name}' is as it was released, and the answer may be in another place: {where}. "
+        "It waits for a person"
     )
 
 
 def _name_copies(
-    answer: NotebookNode,
-    name: str,
-    copies: Sequence[tuple[int, NotebookNode]],
-    context: GradingContext,
-    known: Collection[str],
+    answer: NotebookNode, copies: Sequence[Numbered], context: GradingContext, known: Collection[str]
 ) -> None:
     """If an answer has text, and a copy of its cell or a cell beside it has another, say where that is."""
     if answer.source.startswith(ELSEWHERE):
@@ -147,13 +134,11 @@ def _name_copies(
             where = f'cell {number}, "{_first_words(copy.source)}"'
             answer.source += f"\n\n{GOES_ON_IN} {as_plain(where)}"
             _add(answer, [(number, copy)])
-            context.notices.append(
-                f"{shown_name(context.submission.student)}, {context.assignment.name}: "
-                f"the cell of '{name}' is not all of the answer: {where}. Grade both as one answer"
-            )
+            name = grade_id(answer)
+            context.notice(f"the cell of '{name}' is not all of the answer: {where}. Grade both as one answer")
 
 
-def _beside(number: int, texts: Sequence[tuple[int, NotebookNode]]) -> Iterator[tuple[int, NotebookNode]]:
+def _beside(number: int, texts: Sequence[Numbered]) -> Iterator[Numbered]:
     """The student's own texts directly above and below a cell, such as the other half of an answer that was split."""
     by_number = dict(texts)
     for step in (-1, 1):
@@ -254,7 +239,7 @@ def _set_pictures_aside(number: int, cell: NotebookNode) -> int:
     return count
 
 
-def _name_untouched(nb: NotebookNode, wanted: CourseCell, known: Collection[str]) -> bool:
+def _name_unchanged(nb: NotebookNode, wanted: CourseCell, known: Collection[str]) -> bool:
     """Give an unchanged cell that has lost its name the name back. True if there is one.
 
     Nobody has to read such an answer.
@@ -279,11 +264,12 @@ def _is_of_an_earlier_release(cell: NotebookNode, wanted: CourseCell, known: Col
     return squeezed(cell.source) != squeezed(wanted.source) and text_digest(cell.source, wanted.grade_id) in known
 
 
-def _answer(wanted: CourseCell, words: str, texts: Iterable[tuple[int, NotebookNode]]) -> NotebookNode:
+def _answer(wanted: CourseCell, texts: Sequence[Numbered], context: GradingContext) -> NotebookNode:
     """A cell with all texts that may be the answer. It differs from the release, so that a person has to read it."""
     cell = _new_cell(wanted)
-    cell.source = words
+    cell.source, why = (LOST, "had lost nbgrader's name for its cell") if texts else (NO_WORDS, "has no cell")
     _add(cell, texts, 2 * MAX_SHOWN)
+    context.notice(f"the answer to '{wanted.grade_id}' {why}; it waits for a person")
     return cell
 
 
