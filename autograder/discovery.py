@@ -1,4 +1,4 @@
-"""Finds what to grade: notebooks, or folders laid out STUDENT/ASSIGNMENT/NOTEBOOK.ipynb, and the files with work."""
+"""Finds the notebook to grade in a student's folder of an assignment, and what else there may hold work."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from autograder.course.assignments import Assignment, Course
+from autograder.course.assignments import Assignment
 from autograder.course.source_notebook import digests_of, exercise_name, text_digest
 from autograder.errors import CourseError, SubmissionError
 from autograder.reading import read_bytes
@@ -40,72 +40,25 @@ _DEFINED = re.compile(r"^(?:async )?(?:def|class) (\w+)", re.MULTILINE)
 MAX_NOTEBOOKS, MAX_NOTEBOOK_BYTES = 20, 40 * 2**20
 SHOWN = 5  # names of files in a sentence
 MAX_FILES = 1000  # of a submission, that are looked at
-# Files that may hold answers, such as code, a text or a photo of a page.
 ARCHIVES = (".zip", ".gz", ".tar", ".tgz", ".7z", ".rar")  # what students pack their work into
+# Files that may hold answers, such as code, a text or a photo of a page.
 _DOCUMENTS = {".ipynb", ".py", ".txt", ".md", ".pdf", ".doc", ".docx", ".odt", ".rtf", ".html", ".tex", ".png", ".jpg",
               ".jpeg", ".heic", *ARCHIVES}  # fmt: skip
 _CHECKPOINTS = ".ipynb_checkpoints"  # where JupyterLab keeps an earlier state of a notebook
 _NBGRADERS = {"timestamp.txt", "submission_secret.txt", "DUE.txt"}
 
 
-def find_submissions(paths: list[Path], course: Course, only: str | None = None) -> list[Submission]:
-    """The submissions below `paths`: notebooks, or folders laid out STUDENT/ASSIGNMENT/NOTEBOOK.ipynb.
+def submission_at(path: Path, name: str, assignment: Assignment | None) -> Submission:
+    """The submission in a notebook that a person has named. Of a student's folder, no other notebook is graded.
 
-    Raises `SubmissionError` if a path holds nothing that can be graded.
+    name: the assignment's; assignment: None if that is broken
     """
-    found: list[Submission] = []
-    for path in paths:
-        if path.is_dir():
-            below = [each for each in _in_folder(path, course) if only in (None, each.assignment)]
-            if not below:
-                raise SubmissionError(f"{path}: no submission in it; the layout is STUDENT/ASSIGNMENT/NOTEBOOK.ipynb")
-            found += below
-        elif path.exists() or path.is_symlink():
-            found.append(_single(path, course, only))
-        else:
-            raise SubmissionError(f"{path}: no such file or folder")
-    return found
-
-
-def _single(path: Path, course: Course, only: str | None) -> Submission:
-    """One notebook. The option, the folder or the file name gives its assignment; the folder gives its student."""
     folder = Path(os.path.abspath(path)).parent  # resolves `..` but no links
-    names = course.assignments
-    assignment = course.of_notebook(path.name)
-    name = only or (folder.name if folder.name in names else assignment.name if assignment else None)
-    if name is None:
-        raise SubmissionError(f"{path}: which assignment is this? Pass --assignment, one of {', '.join(names)}")
-    if folder.name == name:
-        submission = Submission(_id(folder.parent.name), name, folder / path.name, folder=folder)
-        return with_files(submission, names[name], is_named=True) if name in names else submission
-    problem = of_another(path.name, cells_at(path), names[name]) if name in names else ""
-    return Submission(_id(path.stem), name, path, problem or None, python=python_beside(path))
-
-
-def _in_folder(folder: Path, course: Course) -> Iterator[Submission]:
-    folder, names = Path(os.path.abspath(folder)), course.assignments  # so that `.` has a name
-    if folder.name in names:  # STUDENT/ASSIGNMENT itself
-        yield submission_in(folder.parent.name, folder, names[folder.name])
-        return
-    children = sorted(p for p in folder.iterdir() if p.is_dir())
-    if work := [child for child in children if child.name in names]:  # one student's folder
-        for child in work:
-            yield submission_in(folder.name, child, names[child.name])
-        return
-    broken, closed = course.broken, dict(closed_folders(folder))
-    handed_in = dict[str, Assignment]()
-    for student in (child for child in children if child.name not in closed):
-        for child in sorted(student.iterdir()):
-            if child.name in names:
-                handed_in[child.name] = names[child.name]
-                yield submission_in(student.name, child, names[child.name])
-            elif child.name in broken and child.is_dir():
-                yield Submission(_id(student.name), child.name, child, broken[child.name])
-    # An unreadable folder may hold anything, so it counts as one failed submission of each assignment found.
-    for name, reason in closed.items():
-        for assignment in handed_in.values():
-            path = folder / name / assignment.name / assignment.notebook.name
-            yield Submission(_id(name), assignment.name, path, reason)
+    if folder.name != name:
+        problem = _of_another(path.name, _cells_at(path), assignment) if assignment else ""
+        return Submission(student_id(path.stem), name, path, problem or None, python=python_beside(path))
+    submission = Submission(student_id(folder.parent.name), name, folder / path.name, folder=folder)
+    return _with_files(submission, assignment, is_named=True) if assignment else submission
 
 
 def submission_in(student: str, folder: Path, assignment: Assignment) -> Submission:
@@ -113,11 +66,12 @@ def submission_in(student: str, folder: Path, assignment: Assignment) -> Submiss
     problem = name_problem(student)
     if problem is None and folder.is_symlink():
         problem = f"the folder {folder.name} is a link; put the files themselves there"
-    submission = Submission(_id(student), assignment.name, folder / assignment.notebook.name, problem, folder)
-    return submission if problem else with_files(submission, assignment)
+    submission = Submission(student_id(student), assignment.name, folder / assignment.notebook.name, problem, folder)
+    return submission if problem else _with_files(submission, assignment)
 
 
-def _id(folder: str) -> str:
+def student_id(folder: str) -> str:
+    """The id of the student whose folder has this name: the name, escaped if it is not a valid id."""
     return folder if name_problem(folder) is None else shown_name(folder)
 
 
@@ -141,15 +95,12 @@ def closed_folders(submitted: Path) -> Iterator[tuple[str, str]]:
     for student in sorted(submitted.iterdir()) if submitted.is_dir() else ():
         try:
             if student.is_dir():
-                names_in(student)
+                _names_in(student)
         except OSError as error:
-            yield student.name, unreadable(student, error)
+            yield student.name, _unreadable(student, error)
 
 
-# ---------------------------------------------------------------- one student's folder
-
-
-def with_files(submission: Submission, assignment: Assignment, is_named: bool = False) -> Submission:
+def _with_files(submission: Submission, assignment: Assignment, is_named: bool = False) -> Submission:
     """The submission with the notebook of its folder that has the work, and with the files beside it; or the problem.
 
     Other names and places count, too, if a notebook has the assignment's cells: a browser names a second download
@@ -159,10 +110,10 @@ def with_files(submission: Submission, assignment: Assignment, is_named: bool = 
     """
     path, folder, python = submission.path, submission.path.parent, functools.cache(python_in)
     try:
-        entries = names_in(folder)
+        entries = _names_in(folder)
     except OSError as error:
-        return replace(submission, problem=unreadable(folder, error))
-    files, found, read = files_in(folder), dict[Path, Submission](), dict[Path, Cells]()
+        return replace(submission, problem=_unreadable(folder, error))
+    files, found, read = _files_in(folder), dict[Path, Submission](), dict[Path, Cells]()
     own = [path] if is_named or path.name in entries else []
     for one in own + _within_limits({file: size for file, size in files.items() if file != path}):
         found[one], read[one] = _look_at(replace(submission, path=one, python=python(one.parent)))
@@ -206,7 +157,7 @@ def _choice(
     """The notebook to grade, and the problem if there is none. named: the one of the right name"""
     found = [path for path, cells in read.items() if path != named and _has_cells_of(cells, assignment)]
     released = assignment.released_digests if found else frozenset()
-    wrong = of_another(named.name, read[named], assignment) if named in read else ""
+    wrong = _of_another(named.name, read[named], assignment) if named in read else ""
     if named in read and not wrong:
         found.insert(0, named)
     worked = [path for path in found if released and _has_work(read[path], released)]
@@ -235,7 +186,7 @@ def _holds(path: Path, folder: Path, read: Mapping[Path, Cells], own: Cells, ass
     return "work" if _has_work(cells, assignment.released_digests) else "cells"
 
 
-def files_in(folder: Path) -> dict[Path, int]:
+def _files_in(folder: Path) -> dict[Path, int]:
     """Plain files in a folder and below that may hold answers, without hidden ones, and their sizes.
 
     The outermost come first. Of too many there is one more than the limit.
@@ -306,10 +257,10 @@ def _notice_of_others(submission: Submission, assignment: Assignment, missing: C
 def _in_checkpoints(folder: Path, assignment: Assignment) -> list[Path]:
     """Earlier states of notebooks that may have work in them: those that have, and those beyond the limits."""
     checkpoints, released = folder / _CHECKPOINTS, assignment.released_digests
-    files = {} if checkpoints.is_symlink() else files_in(checkpoints)
+    files = {} if checkpoints.is_symlink() else _files_in(checkpoints)
     read = _within_limits(files)
     notebooks = (path for path in files if path.suffix == ".ipynb")
-    return [path for path in notebooks if path not in read or _has_work(cells_at(path), released)]
+    return [path for path in notebooks if path not in read or _has_work(_cells_at(path), released)]
 
 
 def _may_define(names: Collection[str], path: Path, submission: Submission) -> bool:
@@ -358,7 +309,7 @@ def _has_work(cells: Cells, released: Collection[str]) -> bool:
     return not all(is_released[start:])
 
 
-def untouched(notebooks: Iterable[Path], assignment: Assignment) -> list[Path]:
+def without_work(notebooks: Iterable[Path], assignment: Assignment) -> list[Path]:
     """Those that are as students got them, beside one with work in it; empty if there is none."""
     released, worked = assignment.released_digests, dict[Path, bool]()
     for path in notebooks:
@@ -367,7 +318,7 @@ def untouched(notebooks: Iterable[Path], assignment: Assignment) -> list[Path]:
     return [path for path, has_work in worked.items() if not has_work] if any(worked.values()) else []
 
 
-def cells_at(path: Path) -> Cells:
+def _cells_at(path: Path) -> Cells:
     """The cells of a notebook; none if it cannot be read."""
     try:
         return read_notebook(path).cells
@@ -375,7 +326,7 @@ def cells_at(path: Path) -> Cells:
         return ()
 
 
-def of_another(name: str, cells: Cells, assignment: Assignment) -> str:
+def _of_another(name: str, cells: Cells, assignment: Assignment) -> str:
     """Why a notebook is not this assignment's, if it has no exercise of it and all exercises of another; else empty."""
     found = _exercises_in(cells)
     with contextlib.suppress(CourseError):  # reported when the assignment is graded
@@ -410,11 +361,11 @@ def _defined(cells: Cells) -> set[str]:
     return {name for cell in cells if cell.cell_type == "code" for name in _DEFINED.findall(cell.source)}
 
 
-def names_in(folder: Path) -> list[str]:
+def _names_in(folder: Path) -> list[str]:
     """The names in a folder, sorted. Raises `OSError` if it cannot be listed, or what is in it cannot be reached."""
     return sorted(os.listdir(os.path.join(folder, ".")))
 
 
-def unreadable(folder: Path, error: OSError) -> str:
+def _unreadable(folder: Path, error: OSError) -> str:
     """Why a folder cannot be listed."""
     return f"the folder {printable(folder.name)} cannot be read: {error.strerror}"

@@ -18,9 +18,9 @@ from pathlib import Path
 import psutil
 from nbgrader.api import Gradebook
 
+from autograder.cli.grading import find_submissions
 from autograder.course.assignments import CONFIG, Course
 from autograder.course.source_notebook import CHECK_PREFIX, exercise_name
-from autograder.discovery import find_submissions
 from autograder.report import Report
 from autograder.submission import code_cells, read_notebook
 from autograder.task import Marked, Task

@@ -1,4 +1,4 @@
-"""`autograder grade`: grade a class with a progress bar, and show its marks as tables."""
+"""`autograder grade`: find what to grade, grade it with a progress bar, and show the marks as tables."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ from rich.table import Table
 from rich.text import Text
 
 from autograder.cli.options import say
-from autograder.course.assignments import Course
+from autograder.course.assignments import Assignment, Course
+from autograder.discovery import closed_folders, student_id, submission_at, submission_in
+from autograder.errors import SubmissionError
 from autograder.reading import write_whole
 from autograder.report import Report
 from autograder.reports import rubric
@@ -113,6 +115,61 @@ class RunProgress(contextlib.ExitStack):
         if seconds >= SOON:
             words = f"marking {shown_name(task.student)}, {task.assignment} ({seconds:.0f} s)"
             self._bars.update(self._grading, waits=escape(words))
+
+
+def find_submissions(paths: list[Path], course: Course, only: str | None = None) -> list[Submission]:
+    """The submissions below `paths`: notebooks, or folders laid out STUDENT/ASSIGNMENT/NOTEBOOK.ipynb.
+
+    Raises `SubmissionError` if a path holds nothing that can be graded.
+    """
+    found: list[Submission] = []
+    for path in paths:
+        if path.is_dir():
+            below = [each for each in _in_folder(path, course) if only in (None, each.assignment)]
+            if not below:
+                raise SubmissionError(f"{path}: no submission in it; the layout is STUDENT/ASSIGNMENT/NOTEBOOK.ipynb")
+            found += below
+        elif path.exists() or path.is_symlink():
+            found.append(_single(path, course, only))
+        else:
+            raise SubmissionError(f"{path}: no such file or folder")
+    return found
+
+
+def _single(path: Path, course: Course, only: str | None) -> Submission:
+    """One notebook. The option, the folder or the file name gives its assignment; the folder gives its student."""
+    names, folder = course.assignments, Path(os.path.abspath(path)).parent.name
+    assignment = course.of_notebook(path.name)
+    name = only or (folder if folder in names else assignment.name if assignment else None)
+    if name is None:
+        raise SubmissionError(f"{path}: which assignment is this? Pass --assignment, one of {', '.join(names)}")
+    return submission_at(path, name, names.get(name))
+
+
+def _in_folder(folder: Path, course: Course) -> Iterator[Submission]:
+    folder, names = Path(os.path.abspath(folder)), course.assignments  # so that `.` has a name
+    if folder.name in names:  # STUDENT/ASSIGNMENT itself
+        yield submission_in(folder.parent.name, folder, names[folder.name])
+        return
+    children = sorted(p for p in folder.iterdir() if p.is_dir())
+    if work := [child for child in children if child.name in names]:  # one student's folder
+        for child in work:
+            yield submission_in(folder.name, child, names[child.name])
+        return
+    broken, closed = course.broken, dict(closed_folders(folder))
+    handed_in = dict[str, Assignment]()
+    for student in (child for child in children if child.name not in closed):
+        for child in sorted(student.iterdir()):
+            if child.name in names:
+                handed_in[child.name] = names[child.name]
+                yield submission_in(student.name, child, names[child.name])
+            elif child.name in broken and child.is_dir():
+                yield Submission(student_id(student.name), child.name, child, broken[child.name])
+    # An unreadable folder may hold anything, so it counts as one failed submission of each assignment found.
+    for name, reason in closed.items():
+        for assignment in handed_in.values():
+            path = folder / name / assignment.name / assignment.notebook.name
+            yield Submission(student_id(name), assignment.name, path, reason)
 
 
 def grade_files(

@@ -27,10 +27,9 @@ from typer import Argument, Exit, Option, Typer
 from autograder import __version__
 from autograder.cli import elsewhere, instructors
 from autograder.cli.dev import dev
-from autograder.cli.grading import GradingOptions, grade_class, grade_files, show
+from autograder.cli.grading import GradingOptions, find_submissions, grade_class, grade_files, show
 from autograder.cli.options import CourseFolder, Jobs, SandboxName, must_be_writable, say, warn
 from autograder.course.assignments import Course, course_at, find_course, is_around, no_course
-from autograder.discovery import find_submissions
 from autograder.errors import EXPECTED, AutograderError, CourseError, in_words
 from autograder.text import printable_lines, shown_name
 

@@ -270,7 +270,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
     def _convert(self, context: GradingContext, notebook: NotebookFile, target: Path) -> None:
         """nbgrader's own steps, which put marks into the gradebook, and the graded notebook at `target`."""
         student, name = context.submission.student, context.assignment.name
-        # The name that nbgrader looks for; the file that was handed in may have another (see `with_files`).
+        # The name that nbgrader looks for; the file that was handed in may have another (see `discovery`).
         self.notebooks = [os.path.join(self._format_source(name, student), target.name)]
 
         def convert(path: str) -> None:

@@ -19,7 +19,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from traitlets import Unicode, default
 
 from autograder.course.assignments import Assignment, course_at
-from autograder.discovery import ARCHIVES, name_problem, submission_in, untouched
+from autograder.discovery import ARCHIVES, name_problem, submission_in, without_work
 from autograder.errors import AutograderError, SubmissionError, in_words
 from autograder.nbgrader.gradebook_rows import class_list
 from autograder.nbgrader.hardening.files import folders_of, is_plain, remove_tree
@@ -232,7 +232,7 @@ class Collector(FileNameCollectorPlugin):
         Raises `SubmissionError` if two are equally new.
         """
         if len(same) > 1:
-            empty = untouched((Path(self.extracted, path) for path, _ in same), self.assignment)
+            empty = without_work((Path(self.extracted, path) for path, _ in same), self.assignment)
             older += [f"{printable(str(path.relative_to(self.extracted)))} has no work in it" for path in empty]
             same = [(path, owner) for path, owner in same if Path(self.extracted, path) not in empty]
         depth = min(owner.rest.count("/") for _, owner in same)

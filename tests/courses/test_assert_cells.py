@@ -9,9 +9,9 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell
 
+from autograder.cli.grading import find_submissions
 from autograder.course.assignments import Course
 from autograder.course.source_notebook import AssertCell, as_released
-from autograder.discovery import find_submissions
 from autograder.judge.assert_cells import credit
 from autograder.task import as_task
 from tests.courses.algorithms import FULL, RIGHT, SORTING

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from autograder.cli.grading import find_submissions
 from autograder.cli.main import app
-from autograder.discovery import find_submissions
 from autograder.errors import MachineError
 from autograder.worker import pool
 from autograder.worker.worker import Worker

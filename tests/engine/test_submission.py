@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.discovery import find_submissions
+from autograder.cli.grading import find_submissions
 from autograder.errors import SubmissionError
 from autograder.submission import MAX_BYTES, Submission, code_cells, read_notebook, stamp
 from tests.helpers.terminal import python

@@ -12,8 +12,8 @@ import pytest
 from nbgrader.api import MissingEntry
 
 from autograder.authoring.sample_class import fill, model_answers
+from autograder.cli.grading import find_submissions
 from autograder.course.source_notebook import CHECK_PREFIX
-from autograder.discovery import find_submissions
 from autograder.nbgrader import api
 from autograder.submission import MAX_BYTES, grade_id
 from autograder.worker.pool import grade, open_pool

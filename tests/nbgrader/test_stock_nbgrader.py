@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from autograder.authoring.sample_class import fill, hand_in, mistake, model_answers
+from autograder.cli.grading import find_submissions
 from autograder.course.assignments import CONFIG
-from autograder.discovery import find_submissions
 from autograder.submission import code_cells, read_notebook
 from tests.conftest import copy_course
 from tests.helpers.classes import marks
