@@ -26,19 +26,19 @@ def questions(coursedir: Any, assignment: Assignment) -> list[WrittenQuestion]:
     if not written:
         raise AutograderError(f"{assignment.name} has no written question")
     found: dict[str, list[WrittenAnswer]] = {name: [] for name in written}
-    untouched = dict.fromkeys(written, 0)
+    unanswered = dict.fromkeys(written, 0)
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
         for student, grades, comments in _graded(book, assignment):
             cells = _text_cells(coursedir, student, assignment)
             for name in written.keys() & grades.keys() & cells.keys():
                 if grades[name].auto_score is not None and grades[name].manual_score is None:
-                    untouched[name] += 1  # nbgrader gives it 0
+                    unanswered[name] += 1  # nbgrader gives it 0
                 else:
                     found[name].append(_answer(student, cells[name], grades[name], comments.get(name)))
-    if not any(found.values()) and not any(untouched.values()):
+    if not any(found.values()) and not any(unanswered.values()):
         raise AutograderError(f"nothing of {assignment.name} is graded yet; run autograder grade --gradebook")
     maximum = assignment.graded_cells
-    return [_question(name, maximum[name], written[name], found[name], untouched[name]) for name in written]
+    return [_question(name, maximum[name], written[name], found[name], unanswered[name]) for name in written]
 
 
 def _graded(book: Gradebook, assignment: Assignment) -> Iterator[tuple[str, dict[str, Grade], dict[str, Comment]]]:
@@ -70,10 +70,10 @@ def _answer(student: str, cell: NotebookCell, grade: Any, comment: Any) -> Writt
 
 
 def _question(
-    name: str, maximum: float, written: Written, answers: Sequence[WrittenAnswer], untouched: int
+    name: str, maximum: float, written: Written, answers: Sequence[WrittenAnswer], unanswered: int
 ) -> WrittenQuestion:
     lines = tuple((points, _html(text), text) for points, text in written.rubric)
-    return WrittenQuestion(name, maximum, _html(written.answer), lines, tuple(answers), untouched)
+    return WrittenQuestion(name, maximum, _html(written.answer), lines, tuple(answers), unanswered)
 
 
 def _html(text: str) -> str:

@@ -106,7 +106,7 @@ class WrittenQuestion:
 
     model: the model answer, as trusted HTML
     lines: of the rubric: points, the text as HTML, and the text as Markdown for a comment
-    untouched: how many students did not change the cell
+    unanswered: how many students did not change the cell
     """
 
     name: str
@@ -114,7 +114,7 @@ class WrittenQuestion:
     model: str
     lines: tuple[tuple[float, str, str], ...]
     answers: tuple[WrittenAnswer, ...]
-    untouched: int = 0
+    unanswered: int = 0
 
 
 def as_html(assignment: str, questions: Sequence[WrittenQuestion]) -> str:
