@@ -7,26 +7,22 @@ accept that.
 from __future__ import annotations
 
 import traceback
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from nbgrader.converters.base import NbGraderException
 
 from autograder.course.source_notebook import check_cell
-from autograder.errors import EXPECTED, SubmissionError, in_words
+from autograder.errors import EXPECTED, in_words
 from autograder.nbgrader.gradebook_rows import NO_MARK, CellMarks, answers_waiting, marks_now
 from autograder.nbgrader.history import Graded
 from autograder.report import Report
 from autograder.reports.class_statistics import shared_answers
 from autograder.reports.rubric import by_reason, points
 from autograder.reports.store import FILE
-from autograder.submission import grade_id, read_notebook
 from autograder.text import one_line, shown_name
 
-FAILED = "autograder_failed"  # the key of a result's metadata that holds the name of the first test that fails
-FOR_GRADERS = "autograder_for_graders"  # the key of a result's metadata that holds words which students don't see
 SMALL = 1e-6  # points; scores have two digits
 
 
@@ -135,20 +131,6 @@ def report_failures(log: Any, assignment: str, outcomes: Sequence[SubmissionOutc
         log.error("%s", left_alone(assignment, len(held)))
     if failed or held:
         raise NotAll(f"{len(failed) + len(held)} submissions are left")
-
-
-def answers_in(notebook: Path, names: Collection[str]) -> dict[str, object]:
-    """The written answers in an autograded notebook, by grade_id; empty if it cannot be read."""
-    try:
-        cells: Any = read_notebook(notebook).as_nbformat()["cells"]
-    except SubmissionError:
-        return {}
-    return {name: answer_in(cell) for cell in cells if (name := grade_id(cell)) in names}
-
-
-def answer_in(cell: Mapping[str, Any]) -> object:
-    """A written answer: its text, and the names of its pictures with their data."""
-    return "".join(cell["source"]), cell.get("attachments", {})
 
 
 def moves(before: CellMarks, report: Report) -> tuple[Move, ...]:

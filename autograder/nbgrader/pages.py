@@ -34,7 +34,7 @@ from autograder.errors import CourseError
 from autograder.nbgrader.feedback_page import feedback_page, with_exercise_names
 from autograder.nbgrader.hardening.restore import ATTACHMENT
 from autograder.nbgrader.hardening.sanitise import ACTIVE_FORMULA, cleaned
-from autograder.nbgrader.outcomes import FAILED, FOR_GRADERS
+from autograder.nbgrader.preprocessor import FAILED, FOR_GRADERS
 from autograder.submission import grade_id
 from autograder.text import REPLACEMENT
 

@@ -1,10 +1,11 @@
-"""Marks one notebook inside nbgrader's autograde, and holds the settings of our preprocessors."""
+"""Writes the marks of one notebook into it and into the gradebook, as two of nbgrader's preprocessors."""
 
 from __future__ import annotations
 
 import base64
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from nbconvert.exporters.exporter import ResourcesDict
@@ -15,19 +16,20 @@ from traitlets import Enum
 
 from autograder.course.assignments import Assignment
 from autograder.course.source_notebook import check_cell, exercise_name
-from autograder.errors import MachineError
+from autograder.errors import MachineError, SubmissionError
 from autograder.nbgrader.gradebook_rows import CourseCell
 from autograder.nbgrader.hardening.sanitise import cleaned
 from autograder.nbgrader.history import Basis, Graded
-from autograder.nbgrader.outcomes import FAILED, FOR_GRADERS, answer_in, answers_in
 from autograder.nbgrader.totals import extra_credit
 from autograder.report import CellResult, ExerciseResult, Report
 from autograder.reports import rubric
 from autograder.reports.store import MadeOf, SetAside
-from autograder.submission import NotebookFile, Submission, cell_id, code_cells, grade_id
+from autograder.submission import NotebookFile, Submission, cell_id, code_cells, grade_id, read_notebook
 from autograder.task import Marked
 from autograder.text import shown_name
 
+FAILED = "autograder_failed"  # the key of a result's metadata that holds the name of the first test that fails
+FOR_GRADERS = "autograder_for_graders"  # the key of a result's metadata that holds words which students don't see
 KEY = "autograder"  # of nbgrader's `resources`, through which a `GradingContext` is passed
 MAX_OUTPUT = 20_000  # characters that a cell printed
 
@@ -42,7 +44,7 @@ class GradingContext:
     unchanged: graded cells whose question is the same as when this submission was last graded
     left_empty: written questions that had no answer then, if all files of the student are the same
     set_aside: what cells of withdrawn exercises had before
-    earlier: what a person graded before, if this is a newer submission; see `answers_in`
+    earlier: what a person graded before, if this is a newer submission; see `_written_answers`
     notices: sentences for the instructor; `notice` appends to it
     moved_pictures: by student, how many pictures were moved out of texts; a preprocessor adds to it
     """
@@ -94,7 +96,7 @@ def context_of(
         unchanged=same_cells if same else set(),
         left_empty=empty if same and before.files == made.files else (),
         set_aside=before.set_aside if is_entered else {},
-        earlier=answers_in(graded.notebook(student), answers) if has_earlier else {},
+        earlier=_written_answers(graded.notebook(student), answers) if has_earlier else {},
         notices=notices,
         moved_pictures=moved_pictures,
     )
@@ -105,6 +107,15 @@ def context_in(resources: Mapping[str, Any]) -> GradingContext:
     context = resources[KEY]
     assert isinstance(context, GradingContext), "nbgrader_config.py calls autograder.nbgrader.configure"
     return context
+
+
+def _written_answers(notebook: Path, names: Collection[str]) -> dict[str, object]:
+    """The answers in an autograded notebook, by grade_id: text and pictures; empty if it cannot be read."""
+    try:
+        cells = read_notebook(notebook).cells
+    except SubmissionError:
+        return {}
+    return {cell.grade_id: (cell.source, cell.attachments) for cell in cells if cell.grade_id in names}
 
 
 class Mark(NbGraderPreprocessor):
@@ -166,7 +177,8 @@ class SaveMarks(SaveAutoGrades):
         score, extra = context.set_aside.get(name, (grade.auto_score, grade.extra_credit))
         withdrawn = exercise_name(name) in context.assignment.withdrawn
         super()._add_score(cell, resources)
-        same = name in context.unchanged or context.earlier.get(name) == answer_in(cell)
+        answer = cell.source, cell.get("attachments", {})
+        same = name in context.unchanged or context.earlier.get(name) == answer
         if settled and (withdrawn or (grade.auto_score == score and same)):
             grade.needs_manual_grade = False
         elif grade.manual_score is not None:
