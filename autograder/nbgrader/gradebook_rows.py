@@ -1,4 +1,4 @@
-"""Reads nbgrader's gradebook: cells and their points, lateness, names, and the data of a feedback page."""
+"""What nbgrader's gradebook has: cells, points and marks, due dates, students, and what a feedback page shows."""
 
 from __future__ import annotations
 
@@ -228,24 +228,31 @@ def enter_students(coursedir: Any, people: Collection[Person], ids: Mapping[str,
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
         known = {student.id for student in book.students}
         for person in people:
-            fields = {"first_name": person.first_name, "last_name": person.last_name, "email": person.email}
-            key = ids.get(person.id, person.id)
-            book.update_or_create_student(key, **{name: value for name, value in fields.items() if value})
+            _enter(book, ids.get(person.id, person.id), person)
         everybody = book.students
-        named = {one.id for one in everybody if one.first_name or one.last_name or one.email}
-        return len({student.id for student in everybody} - known), named
+        return len({student.id for student in everybody} - known), {one.id for one in everybody if _is_named(one)}
+
+
+def _enter(book: Gradebook, student: str, person: Any) -> None:
+    """Enter what is known of a person, who is the roster's or the gradebook's, under a student's id."""
+    fields = {"first_name": person.first_name, "last_name": person.last_name, "email": person.email}
+    book.update_or_create_student(student, **{name: value for name, value in fields.items() if value})
+
+
+def _is_named(student: Any) -> bool:
+    return bool(student.first_name or student.last_name or student.email)
 
 
 def rename_students(coursedir: Any, ids: Mapping[str, str]) -> None:
     """Give students their new ids, by old id, with all that the gradebook has of them."""
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
         for old in {student.id for student in book.students} & ids.keys():
-            person, key = book.find_student(old), ids[old]
-            fields = {"first_name": person.first_name, "last_name": person.last_name, "email": person.email}
-            book.update_or_create_student(key, **{name: value for name, value in fields.items() if value})
-            mine = {one.assignment_id for one in book.find_student(key).submissions}
-            for submission in [one for one in person.submissions if one.assignment_id not in mine]:
-                submission.student = book.find_student(key)
+            before = book.find_student(old)
+            _enter(book, ids[old], before)
+            student = book.find_student(ids[old])
+            mine = {one.assignment_id for one in student.submissions}
+            for submission in [one for one in before.submissions if one.assignment_id not in mine]:
+                submission.student = student
             book.db.commit()
             book.remove_student(old)
 
@@ -265,8 +272,7 @@ def class_list(coursedir: Any) -> set[str]:
     """
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
         students = book.students
-        named = any(student.first_name or student.last_name or student.email for student in students)
-        return {student.id for student in students} if named else set()
+        return {student.id for student in students} if any(map(_is_named, students)) else set()
 
 
 def messages_of_marks(coursedir: Any) -> dict[tuple[str, str], str]:

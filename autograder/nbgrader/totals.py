@@ -25,7 +25,7 @@ from autograder.course.assignments import Assignment, course_at
 from autograder.course.content import settings_now
 from autograder.course.source_notebook import exercise_name
 from autograder.errors import CourseError
-from autograder.nbgrader.gradebook_rows import due_date, has_scores
+from autograder.nbgrader.gradebook_rows import due_date, has_scores, penalty_in
 from autograder.reports.rubric import total
 
 POINTS = "points of autograder"  # the key of nbgrader's `resources` with the course's points by grade_id
@@ -54,14 +54,8 @@ def count_manual_score(grade: Any, assignment: Assignment) -> None:
 def students_late(coursedir: Any, assignment: str) -> set[str]:
     """Students who are late now, or have a penalty. A due date may have moved, or an extension been granted since."""
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
-        return {
-            submission.student_id
-            for submission in book.db.query(SubmittedAssignment).filter(
-                SubmittedAssignment.assignment.has(name=assignment)
-            )
-            if submission.total_seconds_late > 0
-            or any(notebook.late_submission_penalty for notebook in submission.notebooks)
-        }
+        found = book.db.query(SubmittedAssignment).filter(SubmittedAssignment.assignment.has(name=assignment))
+        return {one.student_id for one in found if one.total_seconds_late > 0 or penalty_in(one)}
 
 
 def assign_penalty(configured: Any, student: str, assignment: Assignment) -> None:
