@@ -135,8 +135,8 @@ def withdraw(
     """
     from autograder.cli.regrade import run
     from autograder.nbgrader import api
+    from autograder.nbgrader.gradebook_rows import take_over_points
     from autograder.nbgrader.regrade import somebody_has_marks, withdrawal_written
-    from autograder.nbgrader.totals import take_over_points
 
     if back and out_of_total:
         raise BadParameter("--back and --out-of-total do not go together")

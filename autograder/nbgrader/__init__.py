@@ -37,9 +37,8 @@ from nbgrader.server_extensions.formgrader.base import BaseHandler
 from nbgrader.server_extensions.formgrader.handlers import FormgraderHandler
 
 from autograder.course.assignments import CONFIG
-from autograder.course.source_notebook import remembered
 from autograder.errors import CourseError
-from autograder.nbgrader import due, totals
+from autograder.nbgrader import due, release, totals
 from autograder.nbgrader.autograde import Autograde
 from autograder.nbgrader.feedback import GenerateFeedback
 from autograder.nbgrader.hardening import formgrader, timestamps
@@ -48,7 +47,7 @@ from autograder.nbgrader.hardening.restore import RestoreCells
 from autograder.nbgrader.kept_times import process_extracted_files, transfer_files
 from autograder.nbgrader.preprocessor import Mark, SaveMarks
 
-_start, _open = GenerateAssignment.start, nbgrader.api.Gradebook.__init__
+_open = nbgrader.api.Gradebook.__init__
 
 __all__ = ["Mark", "RestoreCells", "SaveMarks", "api", "configure"]
 
@@ -74,8 +73,8 @@ def _patch_nbgrader() -> None:
     GradeHandler.put = formgrader.record_manual_grade
     ZipCollectApp.process_extracted_files = process_extracted_files
     ZipCollectApp._transfer_files = transfer_files
-    GenerateAssignment.init_single_notebook_resources = totals.resources_of_release
-    GenerateAssignment.start = _generate
+    GenerateAssignment.init_single_notebook_resources = release.resources_of_release
+    GenerateAssignment.start = release.generate
     ExportApp.start = totals.export_after_penalties
     CourseDirectory.get_existing_timestamp = timestamps.existing_timestamp
     nbgrader.apps.api.NbGraderAPI.get_source_assignments = source_assignments
@@ -97,14 +96,6 @@ def _open_gradebook(self: Any, db_url: str, course_id: str = "default_course", a
         return
     self.engine, self.course_id, self.authenticator = engine, course_id, authenticator
     self.db = nbgrader.api.scoped_session(nbgrader.api.sessionmaker(autoflush=True, bind=engine, future=True))
-
-
-def _generate(self: Any) -> None:
-    """nbgrader's own, and the texts that it replaces are remembered: students keep the notebook they have."""
-    coursedir = self.coursedir
-    folder = Path(coursedir.format_path(coursedir.release_directory, ".", coursedir.assignment_id))
-    with remembered(Path(coursedir.root), sorted(folder.glob("*.ipynb"))):
-        _start(self)
 
 
 def _validate(data: Any, schema: dict[str, Any]) -> None:
@@ -134,7 +125,7 @@ def configure(config: Any) -> None:
     config.ExportApp.plugin_class = "autograder.nbgrader.gradebook_export.Totals"
     config.ExchangeFactory.collect = "autograder.nbgrader.hardening.exchange.Collect"
     config.ExchangeFactory.release_feedback = "autograder.nbgrader.hardening.exchange.ReleaseFeedback"
-    config.ExchangeFactory.release_assignment = "autograder.nbgrader.due.ReleaseAssignment"
+    config.ExchangeFactory.release_assignment = "autograder.nbgrader.release.ReleaseAssignment"
     config.CourseDirectory.release_directory = "assignments"
     # Releases are committed and follow source/; without this nbgrader skips them, and a new gradebook stays empty.
     config.GenerateAssignment.force = True
@@ -142,8 +133,8 @@ def configure(config: Any) -> None:
     config.GenerateFeedback.exporter_class = "autograder.nbgrader.pages.Page"
     config.GenerateFeedback.preprocessors = _with(GenerateFeedback, GetGrades, totals.ShownGrades)
     config.GenerateAssignment.preprocessors = [
-        totals.ShowHelp,
-        *_with(GenerateAssignment, SaveCells, totals.SavePoints),
+        release.ShowHelp,
+        *_with(GenerateAssignment, SaveCells, release.SavePoints),
     ]
     # A person's comment, penalty or grade changes a page although nothing is graded again.
     config.GenerateFeedback.force = True

@@ -1,14 +1,12 @@
-"""Due dates: extensions for single students, and a file in the exchange that tells students the date."""
+"""Due dates, and extensions for single students."""
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.apps.dbapp import DbAssignmentAddApp
-from nbgrader.exchange.default import ExchangeReleaseAssignment
 
 from autograder.course.assignments import Assignment
 from autograder.errors import AutograderError
@@ -16,7 +14,6 @@ from autograder.nbgrader.autograde import Autograde
 from autograder.nbgrader.gradebook_rows import due_date, has_scores
 from autograder.nbgrader.totals import NO_DUE_DATE, assign_penalty
 
-FILE = "DUE.txt"  # beside a released notebook in the exchange
 _add = DbAssignmentAddApp.start
 
 
@@ -50,19 +47,6 @@ def extend(nbgrader: Any, assignment: Assignment, student: str, longer: timedelt
     if graded:
         assign_penalty(Autograde(coursedir=coursedir, parent=nbgrader), student, assignment)
     return when
-
-
-class ReleaseAssignment(ExchangeReleaseAssignment):
-    """nbgrader's own, and a file beside the notebook that says when it is due."""
-
-    def copy_files(self) -> None:
-        """Release the assignment."""
-        super().copy_files()
-        due = due_date(self.coursedir, self.coursedir.assignment_id)
-        if due is not None:
-            path = Path(self.dest_path, FILE)
-            path.write_text(f"{self.coursedir.assignment_id} is due {shown(due)}.\n", encoding="utf-8")
-            path.chmod(0o644)
 
 
 def add_assignment(self: Any) -> None:

@@ -191,6 +191,27 @@ def points_that_differ(coursedir: Any, assignment: Assignment) -> Iterator[str]:
             yield f"{name}: {exercise_name(cell)} is worth {points:g} in source/ and {counts}; {remedy}"
 
 
+def graded_points(book: Gradebook, assignment: str) -> dict[str, float]:
+    """The points of an assignment's cells by grade_id; empty if nobody has marks in it yet."""
+    try:
+        found = book.find_assignment(assignment)
+    except MissingEntry:
+        return {}
+    if not any(map(has_scores, found.submissions)):
+        return {}
+    return {cell.name: cell.max_score for notebook in found.notebooks for cell in notebook.grade_cells}
+
+
+def take_over_points(coursedir: Any, assignment: Assignment) -> None:
+    """Give the gradebook's cells the points that the course has now, if the assignment is released."""
+    wanted = assignment.graded_cells
+    with contextlib.suppress(MissingEntry), Gradebook(coursedir.db_url, coursedir.course_id) as book:
+        for notebook in book.find_assignment(assignment.name).notebooks:
+            for cell in notebook.grade_cells:
+                cell.max_score = wanted.get(cell.name, cell.max_score)
+        book.db.commit()
+
+
 def answers_waiting(coursedir: Any, assignment: str) -> int:
     """How many of an assignment's answers wait for a person to grade them."""
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:

@@ -8,29 +8,23 @@ person's score stays in the gradebook, and nbgrader's own sums are right, too.
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat.notebooknode import NotebookNode
-from nbformat.v4 import new_markdown_cell, new_notebook
-from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment
+from nbformat.v4 import new_notebook
+from nbgrader.api import Gradebook, SubmittedAssignment
 from nbgrader.apps.exportapp import ExportApp
-from nbgrader.converters import GenerateAssignment
-from nbgrader.preprocessors import AssignLatePenalties, GetGrades, NbGraderPreprocessor, SaveCells
+from nbgrader.preprocessors import AssignLatePenalties, GetGrades
 
 from autograder.course.assignments import Assignment, course_at
-from autograder.course.content import settings_now
 from autograder.course.source_notebook import exercise_name
 from autograder.errors import CourseError
-from autograder.nbgrader.gradebook_rows import due_date, has_scores, penalty_in
+from autograder.nbgrader.gradebook_rows import due_date, penalty_in
 from autograder.reports.rubric import total
 
-POINTS = "points of autograder"  # the key of nbgrader's `resources` with the course's points by grade_id
-HELP = "help of autograder"  # the key with what help the course allows
-_resources_of = GenerateAssignment.init_single_notebook_resources
 _export = ExportApp.start
 
 
@@ -135,80 +129,3 @@ def export_after_penalties(self: Any) -> None:
     except CourseError as error:
         self.fail(str(error))
     _export(self)
-
-
-# ---------------------------------------------------------------- points of cells
-
-
-class SavePoints(SaveCells):
-    """`SaveCells` that leaves the points of what was graded: marks have to be regraded with them.
-
-    An exercise that is out of the total has no points.
-    """
-
-    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
-        """Save one notebook's cells in the gradebook."""
-        self._points, names = resources.get(POINTS, {}), resources["nbgrader"]
-        with Gradebook(names["db_url"]) as book:
-            self._graded = graded_points(book, names["assignment"])
-        nb, resources = super().preprocess(nb, resources)
-        return nb, resources
-
-    def _create_grade_cell(self, cell: NotebookNode) -> None:
-        super()._create_grade_cell(cell)
-        name = cell.metadata.nbgrader["grade_id"]
-        wanted = self._points.get(name, self.new_grade_cells[name]["max_score"])
-        kept = self._graded.get(name, wanted)
-        if kept != wanted:
-            self.log.warning(
-                "%s is worth %g in source/ and %g in the gradebook, which has marks; see `autograder regrade %s`",
-                *(exercise_name(name), wanted, kept, self.assignment_id),
-            )
-        self.new_grade_cells[name]["max_score"] = kept
-
-
-class ShowHelp(NbGraderPreprocessor):
-    """Adds a cell with what help is allowed, below the title, if the course says it (`help` in its `course.toml`)."""
-
-    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
-        """Add the cell to a notebook that is released."""
-        if text := resources.get(HELP, ""):
-            fixed = {"editable": False, "deletable": False}
-            cell = new_markdown_cell(
-                f"**What help is allowed.** {text.strip()}", id="what-help-is-allowed", metadata=fixed
-            )
-            if nb.nbformat_minor < 5:
-                del cell["id"]
-            nb.cells.insert(len([one for one in nb.cells[:1] if one.cell_type == "markdown"]), cell)
-        return nb, resources
-
-
-def resources_of_release(self: Any, notebook_filename: str) -> dict[str, Any]:
-    """nbgrader's own for a notebook that is released, and the course's for `SavePoints` and `ShowHelp`."""
-    resources: dict[str, Any] = _resources_of(self, notebook_filename)
-    resources[HELP] = settings_now(Path(self.coursedir.root)).help
-    with contextlib.suppress(CourseError):  # `dev sync` releases a copy, which is no course and has no marks
-        assignment = course_at(Path(self.coursedir.root)).assignment(resources["nbgrader"]["assignment"])
-        resources[POINTS] = assignment.graded_cells
-    return resources
-
-
-def graded_points(book: Gradebook, assignment: str) -> dict[str, float]:
-    """The points of an assignment's cells by grade_id; empty if nobody has marks in it yet."""
-    try:
-        found = book.find_assignment(assignment)
-    except MissingEntry:
-        return {}
-    if not any(map(has_scores, found.submissions)):
-        return {}
-    return {cell.name: cell.max_score for notebook in found.notebooks for cell in notebook.grade_cells}
-
-
-def take_over_points(coursedir: Any, assignment: Assignment) -> None:
-    """Give the gradebook's cells the points that the course has now, if the assignment is released."""
-    wanted = assignment.graded_cells
-    with contextlib.suppress(MissingEntry), Gradebook(coursedir.db_url, coursedir.course_id) as book:
-        for notebook in book.find_assignment(assignment.name).notebooks:
-            for cell in notebook.grade_cells:
-                cell.max_score = wanted.get(cell.name, cell.max_score)
-        book.db.commit()
