@@ -244,7 +244,7 @@ def grade_class(
     force: grade submissions that have not changed, too
     accept: write marks that only a change of the course has moved, too
     """
-    from autograder.nbgrader.gradebook import grade_into_gradebook, submitted
+    from autograder.nbgrader.whole_class import grade_into_gradebook, submitted
 
     found = submitted(course, only)
     total, assignments = sum(count for _, count in found), [assignment for assignment, _ in found]

@@ -1,4 +1,4 @@
-"""nbgrader's autograde with our marks; everything else is nbgrader's own.
+"""nbgrader with our marks. What differs from nbgrader's own is in `_patch_nbgrader` and in `configure`.
 
 `Autograde` reads untrusted submissions. `RestoreCells` gives each cell of the course its own metadata back, and the
 locked ones their text; nbgrader's `OverwriteCells` does only that, cell by cell. `Mark` replaces `Execute`: it runs the

@@ -48,10 +48,6 @@ from autograder.text import one_line, printable, shown_name
 from autograder.worker.executors import IdleWorkers
 from autograder.worker.pool import OnWait, WorkerPool, grade, open_pool, still_marking, what_is_unsafe
 
-OTHER_FILE = (
-    "{} was graded last time, and {} would be now, though no file has changed. Remove the one that should not count "
-    "from {}, and grade again"
-)
 LOCK = ".autograder.lock"
 
 
@@ -229,8 +225,12 @@ class Autograde(NbGraderAutograde, PlainFiles):
     def _held_back(self, submission: Submission, before: Path) -> SubmissionOutcome:
         """The outcome if another file would count now. before: the place of the one that was graded last time"""
         folder = submission.folder or submission.path.parent
-        places = [before, submission.path.relative_to(folder), folder.relative_to(self.coursedir.root)]
-        other_file = OTHER_FILE.format(*(printable(str(place)) for place in places))
+        places = before, submission.path.relative_to(folder), folder.relative_to(self.coursedir.root)
+        then, now, there = (printable(str(place)) for place in places)
+        other_file = (
+            f"{then} was graded last time, and {now} would be now, though no file has changed. Remove the one that "
+            f"should not count from {there}, and grade again"
+        )
         return SubmissionOutcome(submission.student, submission.assignment, held=True, other_file=other_file)
 
     # ---------------------------------------------------------------- one student

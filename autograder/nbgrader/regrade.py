@@ -19,10 +19,10 @@ from autograder.course.source_notebook import check_cell, exercise_name
 from autograder.discovery import submission_in
 from autograder.errors import AutograderError, CourseError
 from autograder.nbgrader import gradebook_backup, history, must
-from autograder.nbgrader.gradebook import grade_into_gradebook
 from autograder.nbgrader.gradebook_rows import NO_MARK, CellMark, CellMarks, graded_points, penalty_in, take_over_points
 from autograder.nbgrader.outcomes import SubmissionOutcome
 from autograder.nbgrader.totals import extra_credit, penalty_of
+from autograder.nbgrader.whole_class import grade_into_gradebook
 from autograder.reading import write_whole
 from autograder.report import Report
 from autograder.reports.rubric import total

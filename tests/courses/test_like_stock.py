@@ -9,7 +9,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.course.assignments import Course
-from autograder.nbgrader.gradebook import grade_into_gradebook
+from autograder.nbgrader.whole_class import grade_into_gradebook
 from autograder.submission import grade_id
 from tests.courses.algorithms import COUNTED, COUNTING, FULL, RIGHT, SORTING
 from tests.courses.classic import classic_course, submit

@@ -27,8 +27,8 @@ from autograder.cli.main import app
 from autograder.course.assignments import CONFIG, Course
 from autograder.errors import EXPECTED
 from autograder.nbgrader import api
-from autograder.nbgrader.gradebook import grade_into_gradebook
 from autograder.nbgrader.hardening import formgrader
+from autograder.nbgrader.whole_class import grade_into_gradebook
 from autograder.reports.store import Entry, Store
 from autograder.submission import grade_id
 
