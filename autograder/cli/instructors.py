@@ -92,9 +92,8 @@ def report(
     notes: dict[tuple[str, str], str] = {}
     if gradebook:
         from autograder.nbgrader import api
-        from autograder.nbgrader.gradebook_rows import messages_of_marks
         from autograder.nbgrader.outcomes import other_marks
-        from autograder.nbgrader.totals import assign_penalties
+        from autograder.nbgrader.totals import assign_penalties, messages_of_marks
 
         course = find_course()
         nbgrader = api(course.root)

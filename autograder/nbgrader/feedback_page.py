@@ -13,8 +13,8 @@ from urllib.parse import quote
 
 from nbgrader.api import Gradebook, MissingEntry
 
-from autograder.course.source_notebook import exercise_name
 from autograder.nbgrader.due import shown
+from autograder.nbgrader.totals import not_graded_yet, to_look_at_again
 
 # nbgrader's template says "Test cell" where an exercise has a name.
 _NAMES = (
@@ -101,31 +101,6 @@ def with_exercise_names(page: str) -> str:
     for found, replacement in _NAMES:
         page = found.sub(replacement, page)
     return page
-
-
-def not_graded_yet(notebook: Any) -> list[str]:
-    """Cells that wait for a person, and have no score from tests either."""
-    return [
-        grade.name
-        for grade in notebook.grades
-        if grade.needs_manual_grade and grade.manual_score is None and grade.auto_score is None
-    ]
-
-
-def to_look_at_again(notebook: Any) -> list[str]:
-    """Cells whose score by a person counts, although what it was given for has changed since."""
-    return [grade.name for grade in notebook.grades if grade.needs_manual_grade and grade.manual_score is not None]
-
-
-def still_open(notebooks: Sequence[Any]) -> str:
-    """Why a sum of points is not final, as the end of a sentence; empty if it is."""
-    waiting, again = (
-        sorted(exercise_name(name) for notebook in notebooks for name in find(notebook))
-        for find in (not_graded_yet, to_look_at_again)
-    )
-    parts = [f"{', '.join(waiting)} {'are' if len(waiting) > 1 else 'is'} not graded yet"] if waiting else []
-    parts += [f"a person's points for {', '.join(again)} are for an earlier answer"] if again else []
-    return f"so far, since {' and '.join(parts)}" if parts else ""
 
 
 def with_waiting(page: str, cells: Sequence[str], again: Sequence[str]) -> str:

@@ -30,8 +30,6 @@ from autograder.course.source_notebook import check_cell, exercise_name
 from autograder.discovery import name_problem
 from autograder.nbgrader.hardening.files import notebooks_in
 from autograder.reports.roster import Person
-from autograder.reports.rubric import points as points_shown
-from autograder.reports.rubric import total
 
 
 def rows_of(book: Gradebook, assignment: str, table: Any, *columns: Any) -> Any:
@@ -294,40 +292,6 @@ def class_list(coursedir: Any) -> set[str]:
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
         students = book.students
         return {student.id for student in students} if any(map(_is_named, students)) else set()
-
-
-def messages_of_marks(coursedir: Any) -> dict[tuple[str, str], str]:
-    """By (assignment, student): the total of late work and of manual grades, and its parts."""
-    with Gradebook(coursedir.db_url, coursedir.course_id) as book:
-        found = {
-            (submission.name, submission.student_id): "; ".join(_messages(submission))
-            for submission in book.db.query(SubmittedAssignment)
-        }
-    return {key: text for key, text in found.items() if text}
-
-
-def _messages(submission: Any) -> Iterator[str]:
-    """Why the gradebook's total differs from the tests' marks; empty if it does not."""
-    reasons = list(_reasons(submission))
-    if reasons:
-        score = sum(total(notebook.score, notebook.late_submission_penalty) for notebook in submission.notebooks)
-        yield f"{points_shown(score)} of {points_shown(submission.max_score)} in the gradebook"
-    yield from reasons
-
-
-def _reasons(submission: Any) -> Iterator[str]:
-    penalty = penalty_in(submission)
-    if submission.total_seconds_late > 0:
-        hours = submission.total_seconds_late / 3600
-        late = f"{hours / 24:.1f} days " if hours >= 48 else f"{hours:.1f} hours " if hours >= 0.05 else ""
-        yield f"{late}late" + (f", {penalty:g} points less" if penalty else "")
-    grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
-    by_hand = {grade.name: grade.manual_score for grade in grades if grade.manual_score is not None}
-    extra = {grade.name: grade.extra_credit for grade in grades if grade.extra_credit and grade.score}
-    for words, scores in (("by hand", by_hand), ("extra credit", extra)):
-        if scores:
-            shown = (f"{exercise_name(name)} {score:g}" for name, score in sorted(scores.items()))
-            yield f"{words}: {', '.join(shown)}"
 
 
 def page_stamps(coursedir: Any, assignment: str) -> dict[str, str]:

@@ -8,6 +8,7 @@ person's score stays in the gradebook, and nbgrader's own sums are right, too.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -23,7 +24,7 @@ from autograder.course.assignments import Assignment, course_at
 from autograder.course.source_notebook import exercise_name
 from autograder.errors import CourseError
 from autograder.nbgrader.gradebook_rows import due_date, penalty_in
-from autograder.reports.rubric import total
+from autograder.reports.rubric import points, total
 
 _export = ExportApp.start
 
@@ -105,6 +106,62 @@ def no_due_date(converter: Any) -> list[str]:
     if not (config.AssignLatePenalties or config.LateSubmissionPlugin) or due_date(converter.coursedir, name):
         return []
     return [f"nobody is late: {NO_DUE_DATE.format(name=name)}"]
+
+
+# ---------------------------------------------------------------- what is behind a total, in words
+
+
+def messages_of_marks(coursedir: Any) -> dict[tuple[str, str], str]:
+    """By (assignment, student): the total of late work and of manual grades, and its parts."""
+    found = {}
+    with Gradebook(coursedir.db_url, coursedir.course_id) as book:
+        for one in book.db.query(SubmittedAssignment):
+            if reasons := list(_reasons(one)):
+                score = sum(total(notebook.score, notebook.late_submission_penalty) for notebook in one.notebooks)
+                said = f"{points(score)} of {points(one.max_score)} in the gradebook"
+                found[one.name, one.student_id] = "; ".join([said, *reasons])
+    return found
+
+
+def _reasons(submission: Any) -> Iterator[str]:
+    """Why the gradebook's total differs from the tests' marks; empty if it does not."""
+    penalty = penalty_in(submission)
+    if submission.total_seconds_late > 0:
+        hours = submission.total_seconds_late / 3600
+        late = f"{hours / 24:.1f} days " if hours >= 48 else f"{hours:.1f} hours " if hours >= 0.05 else ""
+        yield f"{late}late" + (f", {penalty:g} points less" if penalty else "")
+    grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
+    by_hand = {grade.name: grade.manual_score for grade in grades if grade.manual_score is not None}
+    extra = {grade.name: grade.extra_credit for grade in grades if grade.extra_credit and grade.score}
+    for words, scores in (("by hand", by_hand), ("extra credit", extra)):
+        if scores:
+            shown = (f"{exercise_name(name)} {score:g}" for name, score in sorted(scores.items()))
+            yield f"{words}: {', '.join(shown)}"
+
+
+def not_graded_yet(notebook: Any) -> list[str]:
+    """Cells that wait for a person, and have no score from tests either."""
+    return [
+        grade.name
+        for grade in notebook.grades
+        if grade.needs_manual_grade and grade.manual_score is None and grade.auto_score is None
+    ]
+
+
+def to_look_at_again(notebook: Any) -> list[str]:
+    """Cells whose score by a person counts, although what it was given for has changed since."""
+    return [grade.name for grade in notebook.grades if grade.needs_manual_grade and grade.manual_score is not None]
+
+
+def still_open(notebooks: Sequence[Any]) -> str:
+    """Why a sum of points is not final, as the end of a sentence; empty if it is."""
+    waiting, again = (
+        sorted(exercise_name(name) for notebook in notebooks for name in find(notebook))
+        for find in (not_graded_yet, to_look_at_again)
+    )
+    parts = [f"{', '.join(waiting)} {'are' if len(waiting) > 1 else 'is'} not graded yet"] if waiting else []
+    parts += [f"a person's points for {', '.join(again)} are for an earlier answer"] if again else []
+    return f"so far, since {' and '.join(parts)}" if parts else ""
 
 
 # ---------------------------------------------------------------- nbgrader's own pages and exports

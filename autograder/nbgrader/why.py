@@ -12,9 +12,8 @@ from nbgrader.api import Gradebook, MissingEntry
 from autograder.course.assignments import Assignment
 from autograder.errors import AutograderError
 from autograder.nbgrader import history
-from autograder.nbgrader.feedback_page import still_open
 from autograder.nbgrader.outcomes import SMALL
-from autograder.nbgrader.totals import assign_penalties
+from autograder.nbgrader.totals import assign_penalties, still_open
 from autograder.report import Report
 from autograder.reports.rubric import points
 from autograder.reports.store import Entry, Store
@@ -41,19 +40,23 @@ def lines(assignment: Assignment, nbgrader: Any, student: str) -> tuple[list[str
         raise AutograderError(f"the gradebook has no {assignment.name}") from None
     report = store.report(assignment.name, student, now.made)
     other = [one.name for one in report.exercises if not _agrees(one.name, one.score, now)] if report else []
-    if report is None:
-        sentence = "No report was kept. autograder grade --gradebook --force makes one."
-    elif other:
-        sentence = f"The gradebook has other points for {', '.join(other)} than the report from then (kit {now.kit})."
-    elif now.made.suite != basis.suite:
-        sentence = f"The course has changed since; this is the report from then (kit {now.kit})."
-    else:
-        sentence = f"This is the report from then, by the same tests (kit {now.kit}): the same points."
     late = f", {points(now.penalty)} of them lost for being late" if now.penalty else ""
     most = sum(basis.points.values())  # also of what nobody has graded yet
     head = f"{shown_name(student)}, {assignment.name}: {points(now.score)} of {points(most)} points{late}"
     head = "; ".join(filter(None, (head, _still_open(coursedir, assignment, student))))
-    return [head, *_events(known), *_exercises(now, report, assignment.written_answers), sentence], not other
+    last = _about(report, now, other, basis.suite)
+    return [head, *_events(known), *_exercises(now, report, assignment.written_answers), last], not other
+
+
+def _about(report: Report | None, now: Entry, other: Sequence[str], suite: str) -> str:
+    """How the stored report stands to the mark. other: exercises with other points in the gradebook"""
+    if report is None:
+        return "No report was kept. autograder grade --gradebook --force makes one."
+    if other:
+        return f"The gradebook has other points for {', '.join(other)} than the report from then (kit {now.kit})."
+    if now.made.suite != suite:
+        return f"The course has changed since; this is the report from then (kit {now.kit})."
+    return f"This is the report from then, by the same tests (kit {now.kit}): the same points."
 
 
 def _still_open(coursedir: Any, assignment: Assignment, student: str) -> str:

@@ -25,8 +25,8 @@ from nbgrader.api import Gradebook
 from autograder.course.assignments import Assignment
 from autograder.course.source_notebook import CHECK_PREFIX, exercise_name
 from autograder.errors import SubmissionError
-from autograder.nbgrader.feedback_page import still_open
 from autograder.nbgrader.gradebook_rows import autograded_folder, comments_of
+from autograder.nbgrader.totals import still_open
 from autograder.reading import parse_json, read_bytes
 from autograder.report import ExerciseResult, Report
 from autograder.reports import rubric

@@ -16,9 +16,8 @@ from nbgrader.api import Gradebook
 
 from autograder.course.assignments import Assignment
 from autograder.errors import AutograderError
-from autograder.nbgrader.feedback_page import still_open
 from autograder.nbgrader.gradebook_export import GradingStatus, grading_statuses
-from autograder.nbgrader.totals import assign_penalties
+from autograder.nbgrader.totals import assign_penalties, still_open
 from autograder.nbgrader.whole_class import old_pages, with_pages
 from autograder.reports.rubric import total
 from autograder.systems import find_system
