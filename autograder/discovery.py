@@ -330,7 +330,7 @@ def _of_another(name: str, cells: Cells, assignment: Assignment) -> str:
     """Why a notebook is not this assignment's, if it has no exercise of it and all exercises of another; else empty."""
     found = _exercises_in(cells)
     with contextlib.suppress(CourseError):  # reported when the assignment is graded
-        if not found.isdisjoint(exercise.name for exercise in assignment.exercises):
+        if _has_cells_of(cells, assignment):
             return ""
         for other in assignment.course.assignments.values():
             names = {exercise.name for exercise in other.exercises}

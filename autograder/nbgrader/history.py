@@ -96,7 +96,7 @@ class Graded:
     def is_graded(self, submission: Submission) -> bool:
         """Whether work is graded already is decided here, for grading, exports and `return` alike."""
         student = submission.student
-        if self._changes(submission) or not self.is_entered(student):
+        if any(self._changes(submission)) or not self.is_entered(student):
             return False
         return self._notebooks.get(student) == digest_of(self.notebook(student))
 
@@ -129,10 +129,22 @@ class Graded:
         work = self.made(submission.student).work
         return next(file.place for file in submission.beside if file.stamp == work)
 
-    def _changes(self, submission: Submission) -> list[str]:
+    def _changes(self, submission: Submission) -> Iterator[str]:
         """What has changed since marks were made, as reasons in the history for other ones."""
         before, now = self.made(submission.student), self.now(submission)
-        return list(_changes(before, now, submission)) if before.work else [FIRST]
+        if not before.work:
+            yield FIRST
+            return
+        if before.work != now.work:
+            is_there = before.files == now.files and before.work in {file.stamp for file in submission.beside}
+            yield OTHER_FILE if is_there else NEW_SUBMISSION
+        elif before.files != now.files:
+            yield FILES_CHANGED
+        if before.time != now.time and before.work == now.work:
+            how = "was added" if not before.time else "has moved" if now.time else "has gone"
+            yield f"the time of handing in {how}"
+        if before.suite != now.suite:
+            yield COURSE_CHANGED
 
 
 def last(known: Sequence[Entry], marks: CellMarks) -> Entry:
@@ -146,18 +158,6 @@ def last(known: Sequence[Entry], marks: CellMarks) -> Entry:
 def has_these(marks: CellMarks, made: MadeOf) -> bool:
     """True if the gradebook has these automatic scores. It does not if it is new, or was put back."""
     return bool(made.scores) and all(name in marks and marks[name].auto == made.scores[name] for name in made.scores)
-
-
-def _changes(before: MadeOf, now: MadeOf, submission: Submission) -> Iterator[str]:
-    if before.work != now.work:
-        is_there = before.files == now.files and before.work in {file.stamp for file in submission.beside}
-        yield OTHER_FILE if is_there else NEW_SUBMISSION
-    elif before.files != now.files:
-        yield FILES_CHANGED
-    if before.time != now.time and before.work == now.work:
-        yield f"the time of handing in {'was added' if not before.time else 'has moved' if now.time else 'has gone'}"
-    if before.suite != now.suite:
-        yield COURSE_CHANGED
 
 
 def _digest(text: str) -> str:

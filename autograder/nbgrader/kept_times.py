@@ -45,15 +45,14 @@ def times_kept(coursedir: Any, log: Any, own: Collection[str] = ()) -> Iterator[
     try:
         yield
     finally:
-        kept, replaced, gone = [], [], {key for key in collected if key.startswith(f"{name}/")}
+        kept, replaced = [], []
+        times = {key: time for key, time in collected.items() if not key.startswith(f"{name}/")}
         for folder in _folders(coursedir):
             student, data = folder.parent.name, _read(folder)
-            gone.discard(f"{name}/{student}")
-            now, (old, work) = _time(data), before.get(student, (data, ""))
-            if now == _time(old) and student in before:
-                continue
-            collected[f"{name}/{student}"] = now
-            if now == _time(old):
+            key, (old, work) = f"{name}/{student}", before.get(student, (data, ""))
+            is_same = _time(data) == _time(old)
+            times[key] = collected.get(key, "") if is_same and student in before else _time(data)
+            if is_same:
                 continue
             if _work_in(folder) == work and _write(folder / TIMESTAMP, old):
                 kept.append(f"{shown_name(student)} ({_shown(old)}, not {_shown(data)})")
@@ -62,9 +61,9 @@ def times_kept(coursedir: Any, log: Any, own: Collection[str] = ()) -> Iterator[
         for sentence, names in ((_KEPT, kept), (_REPLACED, replaced)):
             if names:
                 log.warning("%s: %s", sentence, ", ".join(names))
-        times = {key: time for key, time in collected.items() if time and key not in gone}
+        known = {key: time for key, time in times.items() if time}
         with contextlib.suppress(OSError):  # then the next collect takes the times that are there for a person's
-            record.write_text(json.dumps(times, indent=0, sort_keys=True) + "\n", encoding="utf-8")
+            record.write_text(json.dumps(known, indent=0, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def _folders(coursedir: Any) -> list[Path]:
