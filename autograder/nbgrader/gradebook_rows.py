@@ -252,10 +252,10 @@ def enter_students(coursedir: Any, people: Collection[Person], ids: Mapping[str,
         return len({student.id for student in everybody} - known), {one.id for one in everybody if _is_named(one)}
 
 
-def _enter(book: Gradebook, student: str, person: Any) -> None:
-    """Enter what is known of a person, who is the roster's or the gradebook's, under a student's id."""
+def _enter(book: Gradebook, student: str, person: Any) -> Any:
+    """Enter what is known of a person, who is the roster's or the gradebook's, under an id. Returns the student."""
     fields = {"first_name": person.first_name, "last_name": person.last_name, "email": person.email}
-    book.update_or_create_student(student, **{name: value for name, value in fields.items() if value})
+    return book.update_or_create_student(student, **{name: value for name, value in fields.items() if value})
 
 
 def _is_named(student: Any) -> bool:
@@ -267,8 +267,7 @@ def rename_students(coursedir: Any, ids: Mapping[str, str]) -> None:
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
         for old in {student.id for student in book.students} & ids.keys():
             before = book.find_student(old)
-            _enter(book, ids[old], before)
-            student = book.find_student(ids[old])
+            student = _enter(book, ids[old], before)
             mine = {one.assignment_id for one in student.submissions}
             for submission in [one for one in before.submissions if one.assignment_id not in mine]:
                 submission.student = student
@@ -298,16 +297,14 @@ def page_stamps(coursedir: Any, assignment: str) -> dict[str, str]:
     """For each graded student a digest of all that their feedback page shows."""
     rows: dict[str, list[str]] = defaultdict(list)
     contact = settings_now(Path(coursedir.root)).contact
+    shown: dict[type, tuple[Any, ...]] = {
+        Grade: (Grade.auto_score, Grade.manual_score, Grade.extra_credit, Grade.needs_manual_grade, Grade.cell_id),
+        Comment: (Comment.auto_comment, Comment.manual_comment, Comment.cell_id),
+    }
+    whose = SubmittedAssignment.student_id, SubmittedNotebook.late_submission_penalty
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
-        for table, *columns in (
-            (
-                Grade,
-                *(Grade.auto_score, Grade.manual_score, Grade.extra_credit, Grade.needs_manual_grade, Grade.cell_id),
-            ),
-            (Comment, Comment.auto_comment, Comment.manual_comment, Comment.cell_id),
-        ):
-            columns = [SubmittedAssignment.student_id, SubmittedNotebook.late_submission_penalty, *columns]
-            for student, *row in rows_of(book, assignment, table, *columns):
+        for table, columns in shown.items():
+            for student, *row in rows_of(book, assignment, table, *whose, *columns):
                 rows[student].append(repr(tuple(row)))
         found = book.find_assignment(assignment)
         points = sorted(

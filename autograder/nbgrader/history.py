@@ -34,7 +34,7 @@ NEW_SUBMISSION, OTHER_FILE = "another submission", "another file of the same fol
 FILES_CHANGED, COURSE_CHANGED = "other files beside the notebook", "the course has changed"
 UNKNOWN = "the history begins again"  # such as after `marks.db` was lost
 ENTERED_AGAIN = "the gradebook did not have these marks"
-ELSEWHERE = "the gradebook was changed"  # such as by an older copy of it
+GRADEBOOK_CHANGED = "the gradebook was changed"  # such as by an older copy of it
 
 
 @dataclass(frozen=True)
@@ -188,7 +188,7 @@ def new_entry(
     points, penalty, by_hand = _points(coursedir, assignment, student, marks)
     if before:
         if reason == BY_HAND and not _is_by_hand(before, points, by_hand):
-            reason = ELSEWHERE
+            reason = GRADEBOOK_CHANGED
         if reason in (AGAIN, BY_HAND) and points == before.points and penalty != before.penalty:
             reason = LATE
     entry = Entry(

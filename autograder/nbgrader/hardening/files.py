@@ -1,4 +1,4 @@
-"""Copies only plain files from submissions. It follows no link and waits for no pipe.
+"""Finds and copies files of submissions. It copies only plain ones, follows no link, and takes no id for a pattern.
 
 A link in a hand-in may lead to the gradebook or to hidden tests, and a copy would carry that to a feedback folder.
 """

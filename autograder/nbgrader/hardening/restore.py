@@ -39,7 +39,7 @@ _ATTACHED = re.compile(r"""attachment:([^\s"'<>()]+)""")
 _IN_HTML = re.compile(r"""["'=]attachment:([^"'>\s]+)""")  # the name of an attached picture in <img src="...">
 MAX_QUOTED = 20_000  # characters of other cells that are repeated in the cell of an answer; six sentences have 800
 MAX_SHOWN = 1_000_000  # characters of all texts together: a thick book. Graded copies then stay readable for the kit
-GOES_ON = "*(This text goes on in the notebook that was handed in.)*"
+CUT_OFF = "*(This text goes on in the notebook that was handed in.)*"
 FIRST_WORDS = 60  # characters by which a notice names a cell
 MAX_CODE, MAX_ALL_CODE = 100_000, 300_000  # characters of code that are kept for pages: of a cell, and of all together
 Numbered = tuple[int, NotebookNode]  # a cell with its place in the notebook, from 1
@@ -76,14 +76,14 @@ class RestoreCells(NbGraderPreprocessor):
         for name, cell in context.cells.items():
             if not cell.grade:
                 continue
-            if not (name in restored or (cell.is_answer and _name_unchanged(nb, cell, known))):
+            if not (name in restored or (cell.is_answer and _name_given_back(nb, cell, known))):
                 self.log.warning("Cell '%s' is missing from the submission; it was put back at the end", name)
                 nb.cells.append(_answer(cell, texts, context) if cell.is_answer else _new_cell(cell))
             elif cell.is_answer:
                 at, answer = next((number, c) for number, c in enumerate(nb.cells, 1) if grade_id(c) == name)
                 copies = [(number, copy) for number, copy in named[name] if copy is not answer]
-                _look_elsewhere(answer, [*texts, *below_code], context, known)
-                _name_copies(answer, [*copies, *_beside(at, texts)], context, known)
+                _mention_elsewhere(answer, [*texts, *below_code], context, known)
+                _mention_copies(answer, [*copies, *_beside(at, texts)], context, known)
         return nb, resources
 
 
@@ -94,7 +94,7 @@ def _below_code(cells: Iterable[NotebookNode], known: Collection[str]) -> Iterat
             yield number, new_code_cell(words)
 
 
-def _look_elsewhere(
+def _mention_elsewhere(
     answer: NotebookNode, texts: Sequence[Numbered], context: GradingContext, known: Collection[str]
 ) -> None:
     """If an answer is as released, say in its cell where the student's own texts are: then a person has to read it."""
@@ -121,7 +121,7 @@ def _look_elsewhere(
     )
 
 
-def _name_copies(
+def _mention_copies(
     answer: NotebookNode, copies: Sequence[Numbered], context: GradingContext, known: Collection[str]
 ) -> None:
     """If an answer has text, and a copy of its cell or a cell beside it has another, say where that is."""
@@ -207,7 +207,7 @@ def _fit(cells: Sequence[NotebookNode], context: GradingContext) -> bool:
     texts = [cell for cell in cells if cell.cell_type != "code"]
     for cell in sorted(texts, key=lambda cell: grade_id(cell) not in context.cells):
         if len(cell.source) > left:
-            cell.source, cut = f"{cell.source[:left]}\n\n{GOES_ON}", True
+            cell.source, cut = f"{cell.source[:left]}\n\n{CUT_OFF}", True
         left = max(0, left - len(cell.source))
     return cut
 
@@ -239,7 +239,7 @@ def _set_pictures_aside(number: int, cell: NotebookNode) -> int:
     return count
 
 
-def _name_unchanged(nb: NotebookNode, wanted: CourseCell, known: Collection[str]) -> bool:
+def _name_given_back(nb: NotebookNode, wanted: CourseCell, known: Collection[str]) -> bool:
     """Give an unchanged cell that has lost its name the name back. True if there is one.
 
     Nobody has to read such an answer.
@@ -247,12 +247,12 @@ def _name_unchanged(nb: NotebookNode, wanted: CourseCell, known: Collection[str]
     nameless = (cell for cell in nb.cells if cell.cell_type == wanted.cell_type and "nbgrader" not in cell.metadata)
     for cell in nameless:
         if cell.source == wanted.source or _is_of_an_earlier_release(cell, wanted, known):
-            _name(cell, wanted, known)
+            _give_metadata(cell, wanted, known)
             return True
     return False
 
 
-def _name(cell: NotebookNode, wanted: CourseCell, known: Collection[str]) -> None:
+def _give_metadata(cell: NotebookNode, wanted: CourseCell, known: Collection[str]) -> None:
     """Give a cell the course's metadata. If it is as an earlier release had it, nbgrader takes it for unchanged."""
     cell.metadata["nbgrader"] = wanted.metadata()
     if _is_of_an_earlier_release(cell, wanted, known):
@@ -292,7 +292,7 @@ def _restored(
     own = text_digest(cell.source, name) not in known and has_own_lines(cell.source, course_cell.source)
     if locked and not runs and own:
         return [cell, _new_cell(course_cell)]
-    _name(cell, course_cell, known)
+    _give_metadata(cell, course_cell, known)
     if locked:  # else nbgrader warns about each check cell, whose hidden lines students lack
         cell.source = course_cell.source
     return [cell]
