@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from nbgrader.converters import GenerateFeedback as NbGraderGenerateFeedback
 from nbgrader.converters.base import NbGraderException
@@ -50,10 +49,10 @@ class GenerateFeedback(NbGraderGenerateFeedback):
         name, store = self.coursedir.assignment_id, Store(Path(self.coursedir.root))
         with contextlib.suppress(CourseError):  # the plugin fails; whose pages it hinders is said below
             assign_penalties(self, course_at(Path(self.coursedir.root)).assignment(name))
-        shown = page_stamps(self.coursedir, name)
+        shown, late = page_stamps(self.coursedir, name), students_late(self.coursedir, name)
         for student, folder in self.folders.items():
             try:
-                self._make(name, student, folder)
+                self._make(name, student, folder, student in late)
                 store.set_digest(name, student, PAGE, shown.get(student, ""))
             except Exception as error:
                 with contextlib.suppress(OSError):  # no half of a page stays
@@ -64,11 +63,13 @@ class GenerateFeedback(NbGraderGenerateFeedback):
         if self.failed:
             raise NbGraderException(f"{len(self.failed)} of {len(self.folders)} pages could not be made")
 
-    def _make(self, assignment: str, student: str, folder: str) -> None:
+    def _make(self, assignment: str, student: str, folder: str, is_late: bool) -> None:
         self.notebooks = notebooks_in(folder, self.coursedir.notebook_id)
         if not self.notebooks:
             raise NbGraderException(f"{folder} holds no graded notebook; run nbgrader autograde {assignment}")
         if self.init_destination(assignment, student):
+            if is_late:  # raises if the plugin hinders this page
+                assign_penalty(self, student, course_at(Path(self.coursedir.root)).assignment(assignment))
             convert_student(self, assignment, student, self.convert_single_notebook)
 
     def init_assignment(self, assignment_id: str, student_id: str) -> None:
@@ -84,12 +85,3 @@ class GenerateFeedback(NbGraderGenerateFeedback):
                 continue  # not there, or not a plain file
             target.mkdir(parents=True, exist_ok=True)
             (target / name).write_bytes(data)
-
-    def init_single_notebook_resources(self, notebook_filename: str) -> dict[str, Any]:
-        """nbgrader's own, after the penalty for late work was computed again."""
-        resources = dict(super().init_single_notebook_resources(notebook_filename))
-        names = resources["nbgrader"]
-        if names["student"] in students_late(self.coursedir, names["assignment"]):
-            assignment = course_at(Path(self.coursedir.root)).assignment(names["assignment"])
-            assign_penalty(self, names["student"], assignment)
-        return resources
