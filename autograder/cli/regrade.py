@@ -77,7 +77,7 @@ def run(
 
 def undo(course: Course, assignment: Assignment, console: Console) -> None:
     """Restore what the last regrade changed."""
-    students = regrading.undo(api(course.root), assignment)
+    students = regrading.undo(api(course.root).coursedir, assignment)
     say(
         console,
         f"Restored the marks of {len(students)} students from before the last regrade.",

@@ -119,7 +119,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
         replaced = [] if self.saved or not self.accept_changes else [s.student for s in todo if graded.is_same_work(s)]
         with (
             self._workers_for(len(todo)) as workers,
-            gradebook_backup.undoable(self, replaced, lambda: any(outcome.moves for outcome in self.outcomes)),
+            gradebook_backup.undoable(self.coursedir, replaced, lambda: any(one.moves for one in self.outcomes)),
         ):
             exercises = exercises_with_points(assignment, basis.points)
             results = grade(todo, course, workers, exercises, for_page=True)

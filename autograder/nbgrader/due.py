@@ -10,7 +10,6 @@ from nbgrader.apps.dbapp import DbAssignmentAddApp
 
 from autograder.course.assignments import Assignment
 from autograder.errors import AutograderError
-from autograder.nbgrader.autograde import Autograde
 from autograder.nbgrader.gradebook_rows import due_date, has_scores
 from autograder.nbgrader.totals import NO_DUE_DATE, assign_penalty
 
@@ -45,7 +44,7 @@ def extend(nbgrader: Any, assignment: Assignment, student: str, longer: timedelt
         book.grant_extension(name, student, minutes=longer.total_seconds() / 60)
         graded = has_scores(book.find_submission(name, student))
     if graded:
-        assign_penalty(Autograde(coursedir=coursedir, parent=nbgrader), student, assignment)
+        assign_penalty(nbgrader, student, assignment)
     return when
 
 

@@ -45,52 +45,52 @@ COLUMNS: dict[type, tuple[str, ...]] = {
 }
 
 
-def save(nbgrader: Any, assignment: str, students: Sequence[str]) -> int:
+def save(coursedir: Any, assignment: str, students: Sequence[str]) -> int:
     """Save `students` of one assignment. Returns a number for `restore`.
 
     If an autograded notebook cannot be read, only the marks are saved, and grading makes the notebook again.
     """
-    with Gradebook(nbgrader.coursedir.db_url, nbgrader.coursedir.course_id) as book:
+    with Gradebook(coursedir.db_url, coursedir.course_id) as book:
         rows = {name: (_saved(_work(book.find_submission(assignment, name))), dict[str, bytes]()) for name in students}
         cells = _saved(_cells(book, assignment))
     for student in students:
-        folder = autograded_folder(nbgrader.coursedir, student, assignment)
+        folder = autograded_folder(coursedir, student, assignment)
         for path in (*map(Path, notebooks_in(str(folder))), folder / TIMESTAMP, folder / SECRET):
             with contextlib.suppress(SubmissionError):  # not there, or not a plain file
                 rows[student][1][path.name] = read_bytes(path, MAX_BYTES, "")
-    return Store(Path(nbgrader.coursedir.root)).save(assignment, rows | {EVERYBODY: (cells, {})})
+    return Store(Path(coursedir.root)).save(assignment, rows | {EVERYBODY: (cells, {})})
 
 
 @contextlib.contextmanager
-def undoable(nbgrader: Any, students: Sequence[str], is_needed: Callable[[], bool]) -> Iterator[None]:
+def undoable(coursedir: Any, students: Sequence[str], is_needed: Callable[[], bool]) -> Iterator[None]:
     """Save these students before the block runs, and remove the copy afterwards if it is not needed."""
-    assignment = nbgrader.coursedir.assignment_id
-    number = save(nbgrader, assignment, students) if students else 0
+    assignment = coursedir.assignment_id
+    number = save(coursedir, assignment, students) if students else 0
     try:
         yield
     finally:
         if number and not is_needed():
-            Store(Path(nbgrader.coursedir.root)).drop(number)
+            Store(Path(coursedir.root)).drop(number)
 
 
-def undo(nbgrader: Any, assignment: str) -> list[str]:
+def undo(coursedir: Any, assignment: str) -> list[str]:
     """Restore what the last regrade of `assignment` changed. Returns its students, without those who have left since.
 
     Raises `AutograderError` if there is nothing to undo, or not all of it can be.
     """
-    store = Store(Path(nbgrader.coursedir.root))
+    store = Store(Path(coursedir.root))
     number, saved = store.saved(assignment)
     if not number:
         raise AutograderError(f"there is no regrade of {assignment} to undo")
     cells, _ = saved.pop(EVERYBODY)
-    with Gradebook(nbgrader.coursedir.db_url, nbgrader.coursedir.course_id) as book:
+    with Gradebook(coursedir.db_url, coursedir.course_id) as book:
         _restore(_cells(book, assignment), cells)
         present = [student for student in saved if _restored(book, assignment, student, saved[student][0])]
         book.db.commit()
     problems = []
     for student in present:
         try:
-            _restore_folder(nbgrader, assignment, student, saved[student][1])
+            _restore_folder(coursedir, assignment, student, saved[student][1])
         except OSError as error:
             problems.append(f"{shown_name(student)} ({in_words(error) or error})")
     if problems:
@@ -101,13 +101,13 @@ def undo(nbgrader: Any, assignment: str) -> list[str]:
     return present
 
 
-def restore(nbgrader: Any, assignment: str, student: str) -> None:
+def restore(coursedir: Any, assignment: str, student: str) -> None:
     """Restore what was last saved of one student: nbgrader removes the autograded folder if it cannot grade."""
-    rows, files = Store(Path(nbgrader.coursedir.root)).saved(assignment)[1][student]
-    with Gradebook(nbgrader.coursedir.db_url, nbgrader.coursedir.course_id) as book:
+    rows, files = Store(Path(coursedir.root)).saved(assignment)[1][student]
+    with Gradebook(coursedir.db_url, coursedir.course_id) as book:
         _restored(book, assignment, student, rows)
         book.db.commit()
-    _restore_folder(nbgrader, assignment, student, files)
+    _restore_folder(coursedir, assignment, student, files)
 
 
 def _restored(book: Gradebook, assignment: str, student: str, rows: SavedRows) -> bool:
@@ -120,13 +120,13 @@ def _restored(book: Gradebook, assignment: str, student: str, rows: SavedRows) -
     return True
 
 
-def _restore_folder(nbgrader: Any, assignment: str, student: str, files: Mapping[str, bytes]) -> None:
+def _restore_folder(coursedir: Any, assignment: str, student: str, files: Mapping[str, bytes]) -> None:
     """Other files beside the notebook are as they were, since the same work was graded."""
-    folder = autograded_folder(nbgrader.coursedir, student, assignment)
+    folder = autograded_folder(coursedir, student, assignment)
     if os.path.islink(folder):
         raise OSError(errno.ELOOP, "it is a link", str(folder))
     put(files, folder, 0o644)
-    store = Store(Path(nbgrader.coursedir.root))
+    store = Store(Path(coursedir.root))
     for path in notebooks_in(str(folder)):
         store.set_digest(assignment, student, NOTEBOOK, digest_of(Path(path)))
 

@@ -167,7 +167,7 @@ def write(
     Returns the students who could not be graded.
     """
     students = [each.student for each in compared if each.problem is None]
-    gradebook_backup.save(nbgrader, assignment.name, students)
+    gradebook_backup.save(nbgrader.coursedir, assignment.name, students)
     if any(each.moves_points for each in compared):
         must(nbgrader.generate_assignment(assignment.name), f"take over the points of {assignment.notebook}")
         take_over_points(nbgrader.coursedir, assignment)
@@ -176,16 +176,16 @@ def write(
     failed = [outcome.student for outcome in outcomes if outcome.reason and outcome.student in students]
     for student in failed:  # some fail when their marks are in the gradebook, such as by a plugin for late work
         with contextlib.suppress(OSError):  # of the folder in autograded/; that may be why grading failed
-            gradebook_backup.restore(nbgrader, assignment.name, student)
+            gradebook_backup.restore(nbgrader.coursedir, assignment.name, student)
     return failed
 
 
-def undo(nbgrader: Any, assignment: Assignment) -> list[str]:
+def undo(coursedir: Any, assignment: Assignment) -> list[str]:
     """Restore what the last regrade changed. Returns the students."""
-    students = gradebook_backup.undo(nbgrader, assignment.name)
+    students = gradebook_backup.undo(coursedir, assignment.name)
     for student in students:
         with contextlib.suppress(OSError):  # the marks are restored; a later entry will contain them
-            history.record(nbgrader.coursedir, assignment.name, student, "regrade undone")
+            history.record(coursedir, assignment.name, student, "regrade undone")
     return students
 
 
