@@ -32,7 +32,7 @@ from autograder.reports.heatmap import Heatmap, beside, differing, drawn_arrays,
 from autograder.reports.rubric import block, name_of, paragraph, with_code
 from autograder.student import own_lines
 from autograder.student.kernel import InKernel, begin_waiting, exercises_below, why_not_here, why_not_run
-from autograder.student.progress import TERMINAL, Progress, listing, path_of, remember, wrapped
+from autograder.student.progress import TERMINAL, Progress, listing, path_of, remember, show, wrapped
 from autograder.testing.suite import Suite
 from autograder.text import printable_lines
 
@@ -68,21 +68,19 @@ def check(exercise: Any = None, answer: Any = None) -> None:
     frame = inspect.currentframe()
     assert frame is not None and frame.f_back is not None
     visible = visible_around(Path.cwd(), name)
-    from IPython.display import display  # its import takes long, and the command line does not need it
-
     if answer is not None:
-        display(own_lines.reply(name, answer))
+        show(own_lines.reply(name, answer))
         return
     for sentence in visible.passed_over:
         print(sentence)
     result = examine(name, frame.f_back.f_globals, visible)
     (passed_here.add if result.passed else passed_here.discard)(name)
     met = [] if result.culprit else [one.name for one in result.result.of("known mistake")]
-    is_new = remember(result.result, result.passed, met, path_of(Path.cwd(), visible.assignments))
-    display(replace(result, progress=Progress.of(name, passed_here, visible)))
+    begins_to_pass = remember(result.result, result.passed, met, path_of(Path.cwd(), visible.assignments))
+    show(replace(result, progress=Progress.of(name, passed_here, visible)))
     if os.environ.get("NBGRADER_EXECUTION") == "validate" and not result.passed:
         raise CheckFailed(result.text())
-    if is_new or (result.passed and name in own_lines.unanswered):
+    if begins_to_pass or (result.passed and name in own_lines.unanswered):
         own_lines.ask(name, frame.f_back.f_globals, visible_material(name, visible))
 
 

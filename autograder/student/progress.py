@@ -220,6 +220,13 @@ def progress() -> None:
     display(page(Path.cwd()))
 
 
+def show(shown: object) -> None:
+    """Show something below the cell that runs."""
+    from IPython.display import display  # its import takes long, and the command line does not need it
+
+    display(shown)  # type: ignore[no-untyped-call]
+
+
 def bar_parts(colours: Mapping[str, str]) -> str:
     """The parts of a bar as HTML: one for each name, in its colour, with the name as its title."""
     return "".join(
