@@ -131,17 +131,16 @@ def _not_judged(name: str, reason: str, visible: Visible) -> CheckResult:
 
 
 def _result(name: str, names: JudgedNames, visible: Visible, definitions: Mapping[str, object]) -> ExerciseResult:
-    example = example_in(visible.picture_of(name))
-    material = visible_material(name, visible)
-    material = replace(material, examples={name: example} if example else {})
-    return judge(material, names, [Exercise(name, 1.0)], definitions)[0]
+    return judge(visible_material(name, visible), names, [Exercise(name, 1.0)], definitions)[0]
 
 
 def visible_material(name: str, visible: Visible) -> Material:
-    """The material that students have for the assignment of the exercise `name`, loaded again after each save."""
+    """What an exercise is judged with here: its assignment's visible tests, read again after each save; its example."""
     files = visible.checks(visible.assignment_of(name))
     shared = files[0].parents[1].glob("shared_*.py")
-    return _loaded(files, tuple(path.stat().st_mtime_ns for path in (*files, *shared)))
+    material = _loaded(files, tuple(path.stat().st_mtime_ns for path in (*files, *shared)))
+    example = example_in(visible.picture_of(name))
+    return replace(material, examples={name: example} if example else {})
 
 
 @functools.cache
