@@ -92,12 +92,11 @@ def read(path: Path, course: Course | None = None) -> SavedNotebook:
     notebook = read_notebook(path)
     named = [cell.grade_id.removeprefix(CHECK) for cell in notebook.cells if cell.grade_id.startswith(CHECK)]
     visible = _visible(course, named)
-    known = {name for exercises in visible.assignments.values() for name in exercises}
-    exercises = [name for name in dict.fromkeys(named) if name in known]
+    exercises = [name for name in dict.fromkeys(named) if name in visible.exercises]
     if not exercises:
         reason = f"{path}: no check cell of ours in it; name a notebook from the released folder"
         raise SubmissionError(". ".join((reason, *visible.passed_over)))
-    kinds: dict[str, CellKind] = dict.fromkeys((name for own in known for name in (own, CHECK + own)), "code")
+    kinds: dict[str, CellKind] = {name: "code" for own in visible.exercises for name in (own, CHECK + own)}
     notebook = notebook.with_kinds(kinds)
     cells = code_cells(notebook)
     owners = [notebook.cells[cell.index].grade_id for cell in cells]
@@ -114,7 +113,7 @@ def _visible(course: Course | None, named: Collection[str]) -> content.Visible:
     if course is not None:
         return content.Visible(course.folder)
     installed = [content.Visible(folder) for folder in content.installed()]
-    fitting = (one for one in installed if any(set(named) & set(names) for names in one.assignments.values()))
+    fitting = (one for one in installed if not set(named).isdisjoint(one.exercises))
     return replace(next(fitting, content.Visible()), passed_over=tuple(_passed_over()))
 
 

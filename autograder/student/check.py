@@ -118,8 +118,7 @@ def judged(
         checked = CheckResult(result, first_step, visible, printed=printed.getvalue() if printed else "")
         if checked.passed:
             return checked
-        exercises = [exercise for exercises in visible.assignments.values() for exercise in exercises]
-        below = exercises_below(name, definitions, exercises)
+        below = exercises_below(name, definitions, visible.exercises)
         results = (_result(exercise, names, visible, definitions) for exercise in below)
         return replace(checked, culprit=next((result for result in results if not passed(result)), None))
     except MachineError as error:

@@ -153,13 +153,11 @@ class ProgressPage:
     def _in(self, state: str, exercises: Sequence[str]) -> list[str]:
         return [exercise for exercise in exercises if self._state(exercise) == state]
 
-    def _every(self) -> list[str]:
-        return [exercise for exercises in self.visible.assignments.values() for exercise in exercises]
-
     def _headline(self) -> str:
         finished = sum(self._count(exercises) == "done" for exercises in self.visible.assignments.values())
+        done, every = self._in("done", self.visible.exercises), self.visible.exercises
         return (
-            f"{len(self._in('done', self._every()))} of {len(self._every())} exercises pass their checks, "
+            f"{len(done)} of {len(every)} exercises pass their checks, "
             f"and {finished} of {len(self.visible.assignments)} assignments are done."
         )
 
@@ -185,9 +183,9 @@ class ProgressPage:
         """The exercise to go on with: one that is begun, else an open one of an assignment with one done, else any."""
         under_way = [exercises for exercises in self.visible.assignments.values() if self._in("done", exercises)]
         exercises = [
-            *self._in("begun", self._every()),
+            *self._in("begun", self.visible.exercises),
             *(exercise for exercises in under_way for exercise in self._in("open", exercises)),
-            *self._in("open", self._every()),
+            *self._in("open", self.visible.exercises),
         ]
         if not exercises:
             return "Everything is done. Well done!"
