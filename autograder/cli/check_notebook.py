@@ -161,19 +161,18 @@ class _PrintingNotebook(JudgedNotebook):
 
     def begin(self, terms: Terms) -> NotebookCalls:
         calls = _PrintingCalls(self, terms)
-        calls.printed = PrintedText()
         if terms.group:
-            self.printed = calls.printed
+            self.printed = calls.printed = PrintedText()
         return calls
 
 
 class _PrintingCalls(NotebookCalls):
     """Calls of one exercise that ask for its output before they hang up. The output of a lost process is lost."""
 
-    printed: PrintedText
+    printed: PrintedText | None = None
 
     def close(self) -> None:
-        if self._sock is not None:
+        if self._sock is not None and self.printed is not None:
             with contextlib.suppress(frames.Closed, frames.Deadline, frames.WireError, MachineError):
                 until = time.monotonic() + OUTPUT_SECONDS
                 frames.send(self._sock, messages.Calls(printed=True), until)
