@@ -84,7 +84,7 @@ def open_sandbox(sandbox: str = "auto") -> Iterator[ForkServer]:
         yield server
 
 
-def read(path: Path, course: Course | None = None) -> SavedNotebook:
+def read(path: Path, course: Course | None) -> SavedNotebook:
     """The notebook at `path`. Raises `SubmissionError` if it is no notebook or has no check cell of a known exercise.
 
     course: what it is checked by; if not given, an installed one
@@ -205,9 +205,7 @@ def _first_step(name: str, notebook: SavedNotebook, results: list[CellResult]) -
     return f"not started yet. Replace `raise NotImplementedError()` in the cell of `{name}`, save, then check again."
 
 
-def check_once(
-    path: Path, console: Console, course: Course | None = None, json_file: Path | None = None, sandbox: str = "auto"
-) -> bool:
+def check_once(path: Path, console: Console, course: Course | None, json_file: Path | None, sandbox: str) -> bool:
     """Show the result of every exercise and the bar. True if all pass.
 
     course: see `read`
@@ -257,7 +255,7 @@ def oral_questions(course: Course, student: str, assignment: str) -> Iterator[st
             yield from (f"    {row}" for one in found[:1] for row in one.rows)
 
 
-def watch(path: Path, console: Console, course: Course | None = None, sandbox: str = "auto") -> None:
+def watch(path: Path, console: Console, course: Course | None, sandbox: str) -> None:
     """After every save, show how far the notebook is and the first exercise to work on. Ends with Ctrl-C.
 
     A save of a Python file counts, too, if the notebook's cells can import it.
@@ -280,7 +278,7 @@ def _stamp(path: Path) -> tuple[int, int]:
     return status.st_mtime_ns, status.st_size
 
 
-def _page(path: Path, sandbox: ForkServer, course: Course | None = None) -> str:
+def _page(path: Path, sandbox: ForkServer, course: Course | None) -> str:
     try:
         notebook = read(path, course)
         results = list(verdicts(notebook, sandbox))

@@ -176,9 +176,9 @@ def grade_class(
     only: str | None,
     options: GradingOptions,
     console: Console,
-    feedback: bool = False,
-    force: bool = False,
-    accept: bool = False,
+    feedback: bool,
+    force: bool,
+    accept: bool,
 ) -> int:
     """Grade submitted/ into nbgrader's gradebook. Returns the exit code: 0 if every mark and page was written, else 1.
 
@@ -253,7 +253,7 @@ def _moved_marks(moved: Sequence[SubmissionOutcome]) -> Iterator[str]:
 # ---------------------------------------------------------------- tables
 
 
-def show(reports: list[Report], console: Console, quiet: bool = False) -> None:
+def show(reports: list[Report], console: Console, quiet: bool) -> None:
     """Show a few reports test by test, or many as a table for each assignment.
 
     quiet: show only what could not be graded, and the sum

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable
 from dataclasses import replace
@@ -43,7 +44,9 @@ def regrade(
         undo_last(course, course.assignment(assignment), Console())
         return
     warn(sandbox, course)
-    run(course, course.assignment(assignment), Console(), jobs, sandbox, write, student, note)
+    again = f"autograder regrade {assignment}" + (f" --student {student}" if student else "")
+    found, at_once = course.assignment(assignment), contextlib.nullcontext()
+    run(course, found, Console(), jobs, sandbox, write, student, note, again, "regrade", at_once)
 
 
 def roster(file: Annotated[Path, Argument(help="CSV file with id, name and email.")]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
@@ -50,11 +50,11 @@ class Beside:
     equal: students whose code is equal apart from names, see `equal_work`
     """
 
-    scores: Mapping[tuple[str, str], float | None] = field(default_factory=dict)
-    pages: Mapping[tuple[str, str], str] = field(default_factory=dict)
-    samples: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
-    remarks: Mapping[tuple[str, str], str] = field(default_factory=dict)
-    equal: Mapping[str, Sequence[tuple[str, Sequence[str]]]] = field(default_factory=dict)
+    scores: Mapping[tuple[str, str], float | None]
+    pages: Mapping[tuple[str, str], str]
+    samples: Mapping[tuple[str, str, str], str]
+    remarks: Mapping[tuple[str, str], str]
+    equal: Mapping[str, Sequence[tuple[str, Sequence[str]]]]
 
     def messages_in(self, assignment: str) -> list[tuple[str, str]]:
         """The gradebook's remarks on an assignment, as (student, remark)."""
@@ -149,14 +149,14 @@ def _sample(source: str) -> str:
     return "\n".join(printable(line.expandtabs(4)) for line in cut)
 
 
-def as_html(assignments: Sequence[AssignmentRate], beside: Beside | None = None) -> str:
+def as_html(assignments: Sequence[AssignmentRate], beside: Beside) -> str:
     """The page, self-contained: it has no script and fetches nothing, and every text is escaped."""
     loader = jinja2.FileSystemLoader(TEMPLATES)
     environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
     environment.filters["shown_name"] = shown_name
     page = environment.get_template("class_report.html")
     helpers = {"bin_names": bin_names(), "points": points, "percent": percent, "shown": SHOWN, "again": again}
-    return page.render(assignments=assignments, beside=beside or Beside(), **helpers)
+    return page.render(assignments=assignments, beside=beside, **helpers)
 
 
 def as_json(assignments: Sequence[AssignmentRate]) -> str:

@@ -28,9 +28,9 @@ class Person:
     """A student of the class; everything except the id may be empty."""
 
     id: str
-    first_name: str = ""
-    last_name: str = ""
-    email: str = ""
+    first_name: str
+    last_name: str
+    email: str
 
 
 def read_roster(path: Path) -> list[Person]:
@@ -76,7 +76,7 @@ def names_in(name: str) -> tuple[str, str]:
     return first.strip(), last
 
 
-def with_absent(reports: Sequence[Report], students: Iterable[str] = ()) -> list[Report]:
+def with_absent(reports: Sequence[Report], students: Iterable[str]) -> list[Report]:
     """The reports, plus a failed one for each assignment that a student of the class has not submitted."""
     everybody = list(dict.fromkeys([*(report.student for report in reports), *students]))
     max_scores: dict[str, float] = {}

@@ -33,7 +33,7 @@ KEYS = {
 FACTORS = (1, 2, 10, 100)  # the first that makes all points whole numbers; else the last, with rounding
 
 
-def write_bundle(assignment: Assignment, folder: Path, requirements: Sequence[str] = ()) -> Path:
+def write_bundle(assignment: Assignment, folder: Path, requirements: Sequence[str]) -> Path:
     """Write `autograder.py` into a folder. requirements: what pip installs; the wheels beside it if empty."""
     points = ",".join(f"{exercise.name}={exercise.points:g}" for exercise in assignment.exercises)
     path = folder / "autograder.py"

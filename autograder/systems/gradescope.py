@@ -81,9 +81,7 @@ class Gradescope(System):
         return []
 
 
-def write_bundle(
-    assignment: Assignment, path: Path, visibility: str = "after_due_date", needs_sandbox: bool = True
-) -> None:
+def write_bundle(assignment: Assignment, path: Path, visibility: str, needs_sandbox: bool) -> None:
     """Write a zip that grades this assignment there, with the same hidden tests.
 
     visibility: when students see their results, in Gradescope's words
@@ -210,7 +208,7 @@ def results(
     }
 
 
-def as_gradescope(report: Report, visibility: str = "visible", messages: bool = True) -> dict[str, object]:
+def as_gradescope(report: Report, visibility: str, messages: bool) -> dict[str, object]:
     """One submission's results.json.
 
     messages: include the tests' messages. Without a sandbox, student code could put what it has read into them.
@@ -240,7 +238,7 @@ def _tests(report: Report, messages: bool) -> Iterator[dict[str, object]]:
 
 
 def gradescope_files(
-    reports: Sequence[Report], folder: Path, visibility: str = "visible", messages: bool = True
+    reports: Sequence[Report], folder: Path, visibility: str, messages: bool
 ) -> Iterator[tuple[Path, str]]:
     """Path and text of every submission's FOLDER/STUDENT/ASSIGNMENT/results.json."""
     for report in reports:
