@@ -57,10 +57,7 @@ def run(
         say(console, f"Nothing was written. To write it: {again} --write")
         return
     settings = {"jobs": jobs, "reason": reason, "note": note}
-    with (
-        while_writing,
-        RunProgress(console, len(compared), shown=True, quiet=False) as progress,
-    ):
+    with while_writing, RunProgress(console, len(compared), shown=True, quiet=False) as progress:
         failed = regrading.write(
             course, nbgrader, assignment, compared, sandbox, settings, progress.on_wait,
             lambda outcome: progress.graded(bool(outcome.reason)),

@@ -56,7 +56,7 @@ class Beside:
     remarks: Mapping[tuple[str, str], str]
     equal: Mapping[str, Sequence[tuple[str, Sequence[str]]]]
 
-    def messages_in(self, assignment: str) -> list[tuple[str, str]]:
+    def remarks_in(self, assignment: str) -> list[tuple[str, str]]:
         """The gradebook's remarks on an assignment, as (student, remark)."""
         return sorted((student, text) for (name, student), text in self.remarks.items() if name == assignment)
 
@@ -77,13 +77,13 @@ def what_is_beside(
     page: Path,
     submitted: Path | None,
     feedback: Path | None,
-    notes: Mapping[tuple[str, str], str],
+    remarks: Mapping[tuple[str, str], str],
 ) -> Beside:
     """Collect what the page shows beside its numbers, for the reports and for everybody who has none.
 
     page: where the class report is written; links are relative to it
     submitted, feedback: folders laid out STUDENT/ASSIGNMENT, if given
-    notes: the gradebook's remarks on marks, by assignment and student
+    remarks: the gradebook's on marks, by assignment and student
     """
     whole = with_absent(reports, everybody)
     scores = {(report.assignment, report.student): None if report.reason else report.score for report in whole}
@@ -97,7 +97,7 @@ def what_is_beside(
     }
     # Comments are left out of samples, since they may hold a student's name.
     samples = {place: _sample(source) for place, source in sources if place in lost}
-    return Beside(scores, pages, samples, notes, _equal(sources) if sources else {})
+    return Beside(scores, pages, samples, remarks, _equal(sources) if sources else {})
 
 
 def _equal(sources: Sequence[tuple[Code, str]]) -> Mapping[str, Sequence[tuple[str, Sequence[str]]]]:
