@@ -54,17 +54,8 @@ def _rows(report: Report) -> Iterator[tuple[object, ...]]:
     if report.reason:
         yield report.student, report.assignment, "", "", report.max_score, "", "", report.reason
     for e in report.exercises:
-        started = "yes" if e.started else "no"
-        yield (
-            report.student,
-            report.assignment,
-            e.name,
-            e.score,
-            e.max_score,
-            started,
-            e.diagnosis or "",
-            "",
-        )
+        found = e.score, e.max_score, "yes" if e.started else "no", e.diagnosis or "", ""
+        yield report.student, report.assignment, e.name, *found
 
 
 def as_csv(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

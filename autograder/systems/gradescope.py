@@ -76,7 +76,7 @@ class Gradescope(System):
         """Write the zip, to be uploaded as the assignment's autograder."""
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
             _add_scripts(archive, "gradescope_marks", found.assignment)
-            for number, made in _all_results(found.nbgrader.coursedir, found.assignment, found.handed):
+            for number, made in _of_gradebook(found.nbgrader.coursedir, found.assignment, found.handed):
                 archive.writestr(f"marks/{int(number)}.json", json.dumps(made, indent=1, ensure_ascii=False))
         return []
 
@@ -144,7 +144,7 @@ def _id(person: dict[str, object]) -> str:
 # ---------------------------------------------------------------- results.json of the gradebook's marks
 
 
-def _all_results(coursedir: Any, assignment: Assignment, handed: Handed) -> Iterator[tuple[str, Any]]:
+def _of_gradebook(coursedir: Any, assignment: Assignment, handed: Handed) -> Iterator[tuple[str, Any]]:
     """The number and the results of each submission that has marks."""
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
         for submission in book.assignment_submissions(assignment.name):
@@ -153,10 +153,10 @@ def _all_results(coursedir: Any, assignment: Assignment, handed: Handed) -> Iter
                 folder = autograded_folder(coursedir, owner.student, assignment.name)
                 tables = _tables(folder / assignment.notebook.name)
                 for notebook in submission.notebooks:
-                    yield owner.number, _results(notebook, list(assignment.graded_cells), tables)
+                    yield owner.number, _of_notebook(notebook, list(assignment.graded_cells), tables)
 
 
-def _results(notebook: Any, order: Sequence[str], tables: Mapping[str, str]) -> dict[str, object]:
+def _of_notebook(notebook: Any, order: Sequence[str], tables: Mapping[str, str]) -> dict[str, object]:
     """One submission's results.json."""
     penalty = notebook.late_submission_penalty or 0.0
     comments = comments_of(notebook)
@@ -164,7 +164,7 @@ def _results(notebook: Any, order: Sequence[str], tables: Mapping[str, str]) -> 
     late = f"{points(penalty)} points less, since it was late." if penalty else ""
     output = " ".join(filter(None, (late, still_open([notebook]))))
     tests = [_test(grades[name], comments, tables) for name in order if name in grades]
-    return results(total(notebook.score, penalty), output, tests, "after_published", "html")
+    return _results(total(notebook.score, penalty), output, tests, "after_published", "html")
 
 
 def _test(grade: Any, comments: Mapping[str, str], tables: Mapping[str, str]) -> dict[str, object]:
@@ -188,7 +188,7 @@ def _tables(path: Path) -> dict[str, str]:
 # ---------------------------------------------------------------- results.json
 
 
-def results(
+def _results(
     score: float, output: str, tests: Sequence[dict[str, object]], visibility: str, test_format: str
 ) -> dict[str, object]:
     """One submission's results.json. `score` is explicit, so that it replaces the rounded sum of the tests.
@@ -208,7 +208,7 @@ def results(
     }
 
 
-def as_gradescope(report: Report, visibility: str, messages: bool) -> dict[str, object]:
+def _of_report(report: Report, visibility: str, messages: bool) -> dict[str, object]:
     """One submission's results.json.
 
     messages: include the tests' messages. Without a sandbox, student code could put what it has read into them.
@@ -216,7 +216,7 @@ def as_gradescope(report: Report, visibility: str, messages: bool) -> dict[str, 
     summary = [f"{notice}." for notice in report.notices]
     summary += [report.reason] if report.reason else map(_summary, report.exercises)
     output = "\n\n".join(text for text in summary if text)
-    return results(report.score, output, list(_tests(report, messages)), visibility, "text")
+    return _results(report.score, output, list(_tests(report, messages)), visibility, "text")
 
 
 def _summary(exercise: ExerciseResult) -> str:
@@ -243,7 +243,7 @@ def gradescope_files(
     """Path and text of every submission's FOLDER/STUDENT/ASSIGNMENT/results.json."""
     for report in reports:
         place = folder / _file_name(report.student) / _file_name(report.assignment) / "results.json"
-        yield place, json.dumps(as_gradescope(report, visibility, messages), indent=2, ensure_ascii=False) + "\n"
+        yield place, json.dumps(_of_report(report, visibility, messages), indent=2, ensure_ascii=False) + "\n"
 
 
 def _file_name(name: str) -> str:
