@@ -1,6 +1,7 @@
 """`autograder check NOTEBOOK`: the visible tests on a saved notebook, which runs in the sandbox.
 
-The checks and their messages are those of `check` in a notebook. No course folder is needed.
+The checks and their messages are those of `check` in a notebook. No course folder is needed. `autograder questions`
+runs a notebook in the same way, to ask about its lines.
 """
 
 from __future__ import annotations
@@ -183,11 +184,11 @@ class _PrintingCalls(NotebookCalls):
         super().close()
 
 
-def verdicts(notebook: SavedNotebook, sandbox: ForkServer) -> Iterator[CheckResult]:
+def check_results(notebook: SavedNotebook, server: ForkServer) -> Iterator[CheckResult]:
     """Run the notebook, then judge one exercise after the other."""
     definitions = in_cells(notebook.sources)
     with (
-        sandbox.process(Limits(), own=notebook.files) as process,
+        server.process(Limits(), own=notebook.files) as process,
         _PrintingNotebook(notebook.sources, Limits(), process) as running,
     ):
         for name in notebook.exercises:
@@ -217,7 +218,7 @@ def check_once(path: Path, console: Console, course: Course | None, json_file: P
         console.print(_coloured(f"{sentence}\n"))
     results = []
     with open_sandbox(sandbox) as server:
-        for result in verdicts(notebook, server):
+        for result in check_results(notebook, server):
             results.append(result)
             console.print(_coloured(f"{result!r}\n"))
     console.print(_coloured(repr(_progress(results))))
@@ -278,10 +279,10 @@ def _stamp(path: Path) -> tuple[int, int]:
     return status.st_mtime_ns, status.st_size
 
 
-def _page(path: Path, sandbox: ForkServer, course: Course | None) -> str:
+def _page(path: Path, server: ForkServer, course: Course | None) -> str:
     try:
         notebook = read(path, course)
-        results = list(verdicts(notebook, sandbox))
+        results = list(check_results(notebook, server))
     except SubmissionError as error:  # the file may be half saved; then the next save gives a page
         return str(error)
     marks = "\n".join(f"  {_mark(result):<16} {result.result.name}" for result in results)

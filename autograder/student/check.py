@@ -203,7 +203,7 @@ class CheckResult:
         inputs_shown = False  # a terminal cannot fold them away, so they are shown once
         for test in self._tests() if self.result.started else ():
             lines += wrapped(f"  {rubric.MARKS[test.state]:<12} {test.sentence}", INDENT)
-            message = parts_of(test)
+            message = message_of(test)
             for part in (message.happened, message.question, "" if inputs_shown else message.inputs.strip()):
                 lines += wrapped(INDENT + part, INDENT) if part else []
             inputs_shown = inputs_shown or bool(message.went_in)
@@ -215,7 +215,7 @@ class CheckResult:
             named = re.sub("^Known mistake: [^.]*[.]", r"<strong>\g<0></strong>", looks_like)
             head += f'<p style="{FRAMED}">{named}</p>'
         rows = structs.replace(self.result, tests=self._tests())
-        first = next((test for test in rows.tests if parts_of(test).went_in), None)
+        first = next((test for test in rows.tests if message_of(test).went_in), None)
         message = lambda test: _message_html(test, is_open=test is first)  # noqa: E731
         table = rubric.table(rows, with_points=False, message=message) if self.result.started else ""
         drawn = "".join(picture._repr_html_() for picture in self._shown_pictures())
@@ -249,7 +249,7 @@ class CheckResult:
         """The tests as they are shown. If another exercise may be the cause, they ask no misleading question."""
         if self.culprit is None:
             return self.result.tests
-        messages = [structs.replace(parts_of(test), question="") for test in self.result.tests]
+        messages = [structs.replace(message_of(test), question="") for test in self.result.tests]
         return tuple(
             structs.replace(test, message=str(message), parts=message)
             for test, message in zip(self.result.tests, messages, strict=True)
@@ -286,13 +286,13 @@ class CheckResult:
         return beside(drawn, example.wanted.reshape(-1, *example.shape), example.rows, example.columns)
 
 
-def parts_of(test: TestResult) -> TestMessage:
-    """The parts of a test's message. If the message has no parts, it is what happened."""
+def message_of(test: TestResult) -> TestMessage:
+    """A test's message in its parts. If it has none, all of it is what happened."""
     return test.parts or TestMessage(test.message)
 
 
 def _message_html(test: TestResult, is_open: bool) -> str:
-    message = parts_of(test)
+    message = message_of(test)
     asked = f'<div style="margin-top:.2em"><em>{with_code(message.question)}</em></div>' if message.question else ""
     return with_code(message.happened) + asked + (_inputs_html(message, is_open) if message.went_in else "")
 

@@ -38,7 +38,7 @@ from cellcage.calling.perform import perform
 from cellcage.notebook_calls import read
 from cellcage.protocol.calls import Answer, Call, Failure, Gives, Reply, call_of
 
-Answering = Callable[[str, Call], Answer]  # to a call, with a text in place of the cell that defines the exercise
+AnsweringWith = Callable[[str, Call], Answer]  # to a call, with a text in place of the cell that defines the exercise
 Shape = tuple[int, ...]
 SAW = "_autograder_saw"
 RECORDER = f"""
@@ -140,7 +140,7 @@ def calls_of(exercise: str, names: JudgedNames, material: Material) -> Sequence[
 
 
 def questions(
-    exercise: str, source: str, calls: Sequence[Call], answer: Answering, names: Mapping[str, Any]
+    exercise: str, source: str, calls: Sequence[Call], answer: AnsweringWith, names: Mapping[str, Any]
 ) -> Iterator[Question]:
     """At most one question of each kind, in an order that depends on the code.
 
@@ -158,7 +158,7 @@ def questions(
 class _OwnLines:
     """The functions of a cell, and what they compute for `call`."""
 
-    def __init__(self, exercise: str, source: str, call: Call, answer: Answering, names: ParameterNames) -> None:
+    def __init__(self, exercise: str, source: str, call: Call, answer: AnsweringWith, names: ParameterNames) -> None:
         self._exercise, self._call, self._answer, self._names = exercise, call, answer, names
         whole = ParsedCell(source)
         others = [one for one in whole.tree.body if not isinstance(one, ast.FunctionDef | ast.ClassDef)]
