@@ -28,7 +28,7 @@ from autograder.judge.attempt import JudgedNames
 from autograder.judge.rules import terms_of
 from autograder.report import WENT_IN, ExerciseResult, TestMessage, TestResult
 from autograder.reports import rubric
-from autograder.reports.heatmap import Heatmap, beside, differing, drawn_arrays, in_words, side_by_side
+from autograder.reports.heatmap import Heatmap, beside, differing, drawn_arrays, in_a_row, in_words, side_by_side
 from autograder.reports.rubric import block, name_of, paragraph, with_code
 from autograder.student import own_lines
 from autograder.student.kernel import InKernel, begin_waiting, exercises_below, why_not_here, why_not_run
@@ -218,9 +218,8 @@ class CheckResult:
         first = next((test for test in rows.tests if message_of(test).went_in), None)
         message = lambda test: _message_html(test, is_open=test is first)  # noqa: E731
         table = rubric.table(rows, with_points=False, message=message) if self.result.started else ""
-        drawn = "".join(picture._repr_html_() for picture in self._shown_pictures())
-        caption = paragraph(with_code(self._caption())) if drawn else ""
-        pictures = f'{caption}<div style="display:flex;flex-wrap:wrap;gap:0 2.5em">{drawn}</div>' if drawn else ""
+        drawn = [picture._repr_html_() for picture in self._shown_pictures()]
+        pictures = paragraph(with_code(self._caption())) + in_a_row(drawn) if drawn else ""
         stuck = paragraph(with_code(self._stuck())) if self._stuck() else ""
         printed = f"{paragraph(PRINTED)}<pre>{escape(self._printed())}</pre>" if self.printed else ""
         shown = head + table + pictures + printed + stuck + (self.progress._repr_html_() if self.progress else "")

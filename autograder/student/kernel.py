@@ -68,7 +68,7 @@ class _CallsInKernel(CallsHere):
 
     stopped: Stopped | None = None
 
-    def _perform(self, call: Call, closely: bool = False) -> Reply | Failure:
+    def _perform(self, call: Call, closely: bool) -> Reply | Failure:
         if self.stopped is None:
             answer = super()._perform(call, closely)
             if not isinstance(answer, Failure) or answer.error != "KeyboardInterrupt":
