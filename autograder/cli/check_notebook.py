@@ -7,7 +7,6 @@ runs a notebook in the same way, to ask about its lines.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import shlex
@@ -30,7 +29,7 @@ from autograder.judge.notebook import EditedNotebook, JudgedNotebook, defines
 from autograder.judge.rules.rule import ask_one
 from autograder.reading import read_bytes
 from autograder.report import CellResult, Report
-from autograder.reports.marks_file import write
+from autograder.reports.marks_file import json_text, write
 from autograder.reports.rubric import MARKS
 from autograder.student.check import CheckResult, judged, visible_material
 from autograder.student.kernel import PrintedText, in_cells
@@ -225,7 +224,7 @@ def check_once(path: Path, console: Console, course: Course | None, json_file: P
     if json_file is not None:
         assignment = notebook.visible.assignment_of(notebook.exercises[0])
         report = Report(path.stem, assignment, tuple(checked.result for checked in results), float(len(results)))
-        write(json_file, json.dumps([report.to_dict()], indent=2, ensure_ascii=False) + "\n")
+        write(json_file, json_text([report.to_dict()]))
     return all(result.passed for result in results)
 
 

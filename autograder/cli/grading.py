@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import glob
-import json
 import os
 import sys
 import time
@@ -27,6 +26,7 @@ from autograder.reading import write_whole
 from autograder.report import Report
 from autograder.reports import rubric
 from autograder.reports.class_statistics import shared_answers
+from autograder.reports.marks_file import json_text
 from autograder.reports.store import Store
 from autograder.submission import Submission, stamp
 from autograder.task import Task
@@ -140,7 +140,7 @@ def grade_files(
             reports.append(report)
             progress.graded(report.status == "failed")
     if json_file is not None:
-        text = json.dumps([report.to_dict() for report in reports], indent=2, ensure_ascii=False) + "\n"
+        text = json_text([report.to_dict() for report in reports])
         print(text, end="") if json_file == Path("-") else write_whole(json_file, text)
     if store:
         store.finish(stamps)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from autograder.errors import CourseError, SubmissionError
 from autograder.report import Report
 from autograder.reports.class_statistics import AssignmentRate, MistakeCount, bin_names
 from autograder.reports.equal_work import Code, equal_work, written_by_the_course
-from autograder.reports.marks_file import as_csv
+from autograder.reports.marks_file import as_csv, json_text
 from autograder.reports.roster import with_absent
 from autograder.reports.rubric import points
 from autograder.submission import read_notebook
@@ -161,7 +160,7 @@ def as_html(assignments: Sequence[AssignmentRate], beside: Beside) -> str:
 
 def as_json(assignments: Sequence[AssignmentRate]) -> str:
     """The statistics as JSON."""
-    return json.dumps([assignment.to_dict() for assignment in assignments], indent=2, ensure_ascii=False) + "\n"
+    return json_text([assignment.to_dict() for assignment in assignments])
 
 
 def as_table(assignments: Sequence[AssignmentRate]) -> str:

@@ -1,9 +1,10 @@
-"""Reads what `autograder grade --json` wrote, and writes tables for spreadsheets."""
+"""Reads what `autograder grade --json` wrote, and writes files of marks as JSON and as tables for spreadsheets."""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -69,6 +70,11 @@ def as_csv(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 def _cell(value: object) -> object:
     return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
+
+
+def json_text(data: object) -> str:
+    """Plain data as JSON for people to read, too."""
+    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
 
 
 def write(path: Path, text: str) -> None:

@@ -30,6 +30,7 @@ from autograder.nbgrader.gradebook_rows import autograded_folder, comments_of
 from autograder.reading import parse_json, read_bytes
 from autograder.report import ExerciseResult, Report
 from autograder.reports import rubric
+from autograder.reports.marks_file import json_text
 from autograder.reports.rubric import points, total
 from autograder.submission import grade_id
 from autograder.systems.bundle import add_kit_and_course, filled
@@ -243,7 +244,7 @@ def gradescope_files(
     """Path and text of every submission's FOLDER/STUDENT/ASSIGNMENT/results.json."""
     for report in reports:
         place = folder / _file_name(report.student) / _file_name(report.assignment) / "results.json"
-        yield place, json.dumps(_of_report(report, visibility, messages), indent=2, ensure_ascii=False) + "\n"
+        yield place, json_text(_of_report(report, visibility, messages))
 
 
 def _file_name(name: str) -> str:
