@@ -147,7 +147,7 @@ class Collector(FileNameCollectorPlugin):
         """The name of the group whose id this would be."""
         return student
 
-    def why_no_student(self, owner: Owner, has_groups: bool) -> str:
+    def why_no_student(self, owner: Owner) -> str:
         """Why a name is not a student's; empty if it may be one."""
         return ""
 
@@ -207,7 +207,7 @@ class Collector(FileNameCollectorPlugin):
         """The owner; if it is a group, its members own the file."""
         members = self._members(owner.student)
         if not members:
-            return replace(owner, problem=owner.problem or self.why_no_student(owner, bool(self.groups)))
+            return replace(owner, problem=owner.problem or self.why_no_student(owner))
         return replace(owner, student=members[0], others=tuple(members[1:]), group=owner.student)
 
     def _taken_of(self, files: OwnedFiles, older: list[str]) -> dict[Path, Owner]:
