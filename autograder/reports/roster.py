@@ -62,12 +62,12 @@ def folders_of_numbers(ids: Collection[str], folders: Collection[str]) -> dict[s
 def _person(values: dict[str, str]) -> Person:
     first, last = values.get("first_name", ""), values.get("last_name", "")
     if not first and not last:
-        first, last = names_in(values.get("name") or values.get("student", ""))
+        first, last = _first_and_last(values.get("name") or values.get("student", ""))
     email = next((values[name] for name in EMAIL if values.get(name)), "")
     return Person(values.get("id", ""), first, last, email)
 
 
-def names_in(name: str) -> tuple[str, str]:
+def _first_and_last(name: str) -> tuple[str, str]:
     """First and last name from `Ada Lovelace` or `Lovelace, Ada`; a single word is a last name."""
     last, comma, first = name.partition(",")
     if comma:

@@ -308,4 +308,4 @@ def _inputs_html(message: TestMessage, is_open: bool) -> str:
     return f'<details{opened}><summary>{summary}</summary><pre style="{style}">{escape(rows)}</pre></details>'
 
 
-begin_waiting()
+begin_waiting()  # from the notebook's first cell on, which imports `check`
