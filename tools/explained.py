@@ -18,7 +18,7 @@ from collections import Counter
 from autograder.course.assignments import Assignment, Course
 from autograder.report import ExerciseResult
 from autograder.reports.rubric import as_text
-from autograder.student.check import CheckResult, parts_of
+from autograder.student.check import CheckResult, message_of
 from autograder.worker.worker import one_worker
 from tests.helpers import slips
 from tests.helpers.wrong_code import WrongCode, wrong_code_of
@@ -59,7 +59,7 @@ def compared(wrong: WrongCode, seen: CheckResult, result: ExerciseResult) -> str
     if result.first("place"):
         return PLACE
     failed = next((test for test in seen.result.tests if test.state != "passed"), None)
-    question = parts_of(failed).question if failed and not names else ""
+    question = message_of(failed).question if failed and not names else ""
     return QUESTION if question and question in page else LESS
 
 

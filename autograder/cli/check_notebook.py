@@ -1,12 +1,12 @@
 """`autograder check NOTEBOOK`: the visible tests on a saved notebook, which runs in the sandbox.
 
-The checks and their messages are those of `check` in a notebook. No course folder is needed.
+The checks and their messages are those of `check` in a notebook. No course folder is needed. `autograder questions`
+runs a notebook in the same way, to ask about its lines.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import shlex
@@ -29,7 +29,7 @@ from autograder.judge.notebook import EditedNotebook, JudgedNotebook, defines
 from autograder.judge.rules.rule import ask_one
 from autograder.reading import read_bytes
 from autograder.report import CellResult, Report
-from autograder.reports.marks_file import write
+from autograder.reports.marks_file import json_text, write
 from autograder.reports.rubric import MARKS
 from autograder.student.check import CheckResult, judged, visible_material
 from autograder.student.kernel import PrintedText, in_cells
@@ -84,7 +84,7 @@ def open_sandbox(sandbox: str = "auto") -> Iterator[ForkServer]:
         yield server
 
 
-def read(path: Path, course: Course | None = None) -> SavedNotebook:
+def read(path: Path, course: Course | None) -> SavedNotebook:
     """The notebook at `path`. Raises `SubmissionError` if it is no notebook or has no check cell of a known exercise.
 
     course: what it is checked by; if not given, an installed one
@@ -92,12 +92,11 @@ def read(path: Path, course: Course | None = None) -> SavedNotebook:
     notebook = read_notebook(path)
     named = [exercise_name(cell.grade_id) for cell in notebook.cells if cell.grade_id.startswith(CHECK_PREFIX)]
     visible = _visible(course, named)
-    known = {name for exercises in visible.assignments.values() for name in exercises}
-    exercises = [name for name in dict.fromkeys(named) if name in known]
+    exercises = [name for name in dict.fromkeys(named) if name in visible.exercises]
     if not exercises:
         reason = f"{path}: no check cell of ours in it; name a notebook from the released folder"
         raise SubmissionError(". ".join((reason, *visible.passed_over)))
-    kinds: dict[str, CellKind] = dict.fromkeys((name for own in known for name in (own, CHECK_PREFIX + own)), "code")
+    kinds: dict[str, CellKind] = {name: "code" for own in visible.exercises for name in (own, CHECK_PREFIX + own)}
     notebook = notebook.with_kinds(kinds)
     cells = code_cells(notebook)
     owners = [notebook.cells[cell.index].grade_id for cell in cells]
@@ -114,7 +113,7 @@ def _visible(course: Course | None, named: Collection[str]) -> content.Visible:
     if course is not None:
         return content.Visible(course.folder)
     installed = [content.Visible(folder) for folder in content.installed()]
-    fitting = (one for one in installed if any(set(named) & set(names) for names in one.assignments.values()))
+    fitting = (one for one in installed if not set(named).isdisjoint(one.exercises))
     return replace(next(fitting, content.Visible()), passed_over=tuple(_passed_over()))
 
 
@@ -162,19 +161,18 @@ class _PrintingNotebook(JudgedNotebook):
 
     def begin(self, terms: Terms) -> NotebookCalls:
         calls = _PrintingCalls(self, terms)
-        calls.printed = PrintedText()
         if terms.group:
-            self.printed = calls.printed
+            self.printed = calls.printed = PrintedText()
         return calls
 
 
 class _PrintingCalls(NotebookCalls):
     """Calls of one exercise that ask for its output before they hang up. The output of a lost process is lost."""
 
-    printed: PrintedText
+    printed: PrintedText | None = None
 
     def close(self) -> None:
-        if self._sock is not None:
+        if self._sock is not None and self.printed is not None:
             with contextlib.suppress(frames.Closed, frames.Deadline, frames.WireError, MachineError):
                 until = time.monotonic() + OUTPUT_SECONDS
                 frames.send(self._sock, messages.Calls(printed=True), until)
@@ -185,11 +183,11 @@ class _PrintingCalls(NotebookCalls):
         super().close()
 
 
-def verdicts(notebook: SavedNotebook, sandbox: ForkServer) -> Iterator[CheckResult]:
+def check_results(notebook: SavedNotebook, server: ForkServer) -> Iterator[CheckResult]:
     """Run the notebook, then judge one exercise after the other."""
     definitions = in_cells(notebook.sources)
     with (
-        sandbox.process(Limits(), own=notebook.files) as process,
+        server.process(Limits(), own=notebook.files) as process,
         _PrintingNotebook(notebook.sources, Limits(), process) as running,
     ):
         for name in notebook.exercises:
@@ -207,9 +205,7 @@ def _first_step(name: str, notebook: SavedNotebook, results: list[CellResult]) -
     return f"not started yet. Replace `raise NotImplementedError()` in the cell of `{name}`, save, then check again."
 
 
-def check_once(
-    path: Path, console: Console, course: Course | None = None, json_file: Path | None = None, sandbox: str = "auto"
-) -> bool:
+def check_once(path: Path, console: Console, course: Course | None, json_file: Path | None, sandbox: str) -> bool:
     """Show the result of every exercise and the bar. True if all pass.
 
     course: see `read`
@@ -221,14 +217,14 @@ def check_once(
         console.print(_coloured(f"{sentence}\n"))
     results = []
     with open_sandbox(sandbox) as server:
-        for result in verdicts(notebook, server):
+        for result in check_results(notebook, server):
             results.append(result)
             console.print(_coloured(f"{result!r}\n"))
     console.print(_coloured(repr(_progress(results))))
     if json_file is not None:
         assignment = notebook.visible.assignment_of(notebook.exercises[0])
         report = Report(path.stem, assignment, tuple(checked.result for checked in results), float(len(results)))
-        write(json_file, json.dumps([report.to_dict()], indent=2, ensure_ascii=False) + "\n")
+        write(json_file, json_text([report.to_dict()]))
     return all(result.passed for result in results)
 
 
@@ -259,7 +255,7 @@ def oral_questions(course: Course, student: str, assignment: str) -> Iterator[st
             yield from (f"    {row}" for one in found[:1] for row in one.rows)
 
 
-def watch(path: Path, console: Console, course: Course | None = None, sandbox: str = "auto") -> None:
+def watch(path: Path, console: Console, course: Course | None, sandbox: str) -> None:
     """After every save, show how far the notebook is and the first exercise to work on. Ends with Ctrl-C.
 
     A save of a Python file counts, too, if the notebook's cells can import it.
@@ -282,10 +278,10 @@ def _stamp(path: Path) -> tuple[int, int]:
     return status.st_mtime_ns, status.st_size
 
 
-def _page(path: Path, sandbox: ForkServer, course: Course | None = None) -> str:
+def _page(path: Path, server: ForkServer, course: Course | None) -> str:
     try:
         notebook = read(path, course)
-        results = list(verdicts(notebook, sandbox))
+        results = list(check_results(notebook, server))
     except SubmissionError as error:  # the file may be half saved; then the next save gives a page
         return str(error)
     marks = "\n".join(f"  {_mark(result):<16} {result.result.name}" for result in results)

@@ -83,7 +83,7 @@ CLASS = (
 )
 
 
-def run(folder: Path, course: Course, console: Console, sandbox: str = "auto") -> None:
+def run(folder: Path, course: Course, console: Console, sandbox: str) -> None:
     """Build the class below `folder`, grade it, and print its marks and where to look.
 
     Raises `CourseError` if `folder` holds something else than an earlier demo.

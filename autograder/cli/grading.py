@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import glob
-import json
 import os
 import sys
 import time
@@ -29,6 +28,7 @@ from autograder.reading import write_whole
 from autograder.report import Report
 from autograder.reports import rubric
 from autograder.reports.class_statistics import shared_answers
+from autograder.reports.marks_file import json_text
 from autograder.reports.store import Store
 from autograder.submission import Submission, stamp
 from autograder.task import Task
@@ -197,7 +197,7 @@ def grade_files(
             reports.append(report)
             progress.graded(report.status == "failed")
     if json_file is not None:
-        text = json.dumps([report.to_dict() for report in reports], indent=2, ensure_ascii=False) + "\n"
+        text = json_text([report.to_dict() for report in reports])
         print(text, end="") if json_file == Path("-") else write_whole(json_file, text)
     if store:
         store.finish(stamps)
@@ -233,9 +233,9 @@ def grade_class(
     only: str | None,
     options: GradingOptions,
     console: Console,
-    feedback: bool = False,
-    force: bool = False,
-    accept: bool = False,
+    feedback: bool,
+    force: bool,
+    accept: bool,
 ) -> int:
     """Grade submitted/ into nbgrader's gradebook. Returns the exit code: 0 if every mark and page was written, else 1.
 
@@ -310,7 +310,7 @@ def _moved_marks(moved: Sequence[SubmissionOutcome]) -> Iterator[str]:
 # ---------------------------------------------------------------- tables
 
 
-def show(reports: list[Report], console: Console, quiet: bool = False) -> None:
+def show(reports: list[Report], console: Console, quiet: bool) -> None:
     """Show a few reports test by test, or many as a table for each assignment.
 
     quiet: show only what could not be graded, and the sum

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -15,6 +16,7 @@ from typer import Argument, BadParameter, Exit, Option
 from autograder.cli.options import Jobs, MarksFiles, Note, Roster, SandboxName, StudentId, Write, ids_in, say, warn
 from autograder.course.assignments import FULL_POINTS, OUT_OF_TOTAL, WITHDRAWN, find_course
 from autograder.errors import AutograderError
+from autograder.report import Report
 from autograder.text import in_shell, printable, shown_name
 
 MAX_DAYS = 3650  # of an extension
@@ -43,7 +45,9 @@ def regrade(
         undo_last(course, course.assignment(assignment), Console())
         return
     warn(sandbox, course)
-    run(course, course.assignment(assignment), Console(), jobs, sandbox, write, student, note)
+    again = f"autograder regrade {assignment}" + (f" --student {student}" if student else "")
+    found, at_once = course.assignment(assignment), contextlib.nullcontext()
+    run(course, found, Console(), jobs, sandbox, write, student, note, again, "regrade", at_once)
 
 
 def roster(file: Annotated[Path, Argument(help="CSV file with id, name and email.")]) -> None:
@@ -89,26 +93,10 @@ def report(
 
     reports, everybody = read_marks(marks), ids_in(roster)
     statistics = class_statistics(reports, everybody)
-    notes: dict[tuple[str, str], str] = {}
-    if gradebook:
-        from autograder.nbgrader import api
-        from autograder.nbgrader.outcomes import other_marks
-        from autograder.nbgrader.totals import assign_penalties, messages_of_marks
-
-        course = find_course()
-        nbgrader = api(course.root)
-        for assignment in course.assignments.values():
-            assign_penalties(nbgrader, assignment)
-        notes, other = messages_of_marks(nbgrader.coursedir), other_marks(nbgrader.coursedir, reports)
-        notes |= {key: "; ".join(filter(None, (notes.get(key), text))) for key, text in other.items()}
-        if who := ", ".join(sorted(f"{shown_name(student)} in {name}" for name, student in other)):
-            files = ", ".join(map(str, marks))
-            say(Console(), f"{files} does not have the gradebook's marks by tests: {who}.")
-            say(Console(), f"autograder grade submitted --json {marks[-1]} writes the present ones")
-
+    remarks = _remarks_in_gradebook(reports, marks) if gradebook else {}
     formats: dict[Path | None, Callable[..., str]] = {csv: class_report.as_table, json_file: class_report.as_json}
     if html is not None:
-        beside = class_report.what_is_beside(reports, everybody, html, submitted, feedback, notes)
+        beside = class_report.what_is_beside(reports, everybody, html, submitted, feedback, remarks)
         formats = {html: functools.partial(class_report.as_html, beside=beside), **formats}
     for path, text in formats.items():
         if path is not None:
@@ -116,6 +104,24 @@ def report(
             print(f"wrote {path}")
     if not any(formats):
         class_report.show(statistics, Console())
+
+
+def _remarks_in_gradebook(reports: Sequence[Report], marks: Sequence[Path]) -> dict[tuple[str, str], str]:
+    """The gradebook's remarks by assignment and student. Prints who has other marks in it than in the files `marks`."""
+    from autograder.nbgrader import api
+    from autograder.nbgrader.outcomes import other_marks
+    from autograder.nbgrader.totals import assign_penalties, messages_of_marks
+
+    course = find_course()
+    nbgrader = api(course.root)
+    for assignment in course.assignments.values():
+        assign_penalties(nbgrader, assignment)
+    remarks, other = messages_of_marks(nbgrader.coursedir), other_marks(nbgrader.coursedir, reports)
+    if who := ", ".join(sorted(f"{shown_name(student)} in {name}" for name, student in other)):
+        files = ", ".join(map(str, marks))
+        say(Console(), f"{files} does not have the gradebook's marks by tests: {who}.")
+        say(Console(), f"autograder grade submitted --json {marks[-1]} writes the present ones")
+    return remarks | {key: "; ".join(filter(None, (remarks.get(key), text))) for key, text in other.items()}
 
 
 def withdraw(

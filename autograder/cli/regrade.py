@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 
@@ -32,11 +31,11 @@ def run(
     jobs: int,
     sandbox: str,
     write: bool,
-    only: str = "",
-    note: str = "",
-    again: str = "",
-    reason: str = "regrade",
-    while_writing: AbstractContextManager[object] | None = None,
+    only: str,
+    note: str,
+    again: str,
+    reason: str,
+    while_writing: AbstractContextManager[object],
 ) -> None:
     """Compare, show the comparison, and write the new marks if `write` is set. Exit code 1 if nobody can be graded.
 
@@ -54,14 +53,10 @@ def run(
         say(console, "Nothing was written, because nobody could be graded.")
         raise Exit(1)
     if not write:
-        again = again or f"autograder regrade {name}" + (f" --student {only}" if only else "")
         say(console, f"Nothing was written. To write it: {again} --write")
         return
     settings = {"jobs": jobs, "reason": reason, "note": note}
-    with (
-        while_writing or contextlib.nullcontext(),
-        RunProgress(console, len(compared), shown=True, quiet=False) as progress,
-    ):
+    with while_writing, RunProgress(console, len(compared), shown=True, quiet=False) as progress:
         failed = regrading.write(
             course, nbgrader, assignment, compared, sandbox, settings, progress.on_wait,
             lambda outcome: progress.graded(bool(outcome.reason)),

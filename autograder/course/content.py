@@ -150,15 +150,19 @@ class Visible:
         """The exercises of each assignment that has visible tests, in order. Read once; a later check sees edits."""
         return _exercises(self.folder)
 
+    @property
+    def exercises(self) -> list[str]:
+        """The exercises of all assignments, in order."""
+        return [name for exercises in self.assignments.values() for name in exercises]
+
     def assignment_of(self, exercise: str) -> str:
         """The assignment that an exercise belongs to. Raises `UnknownExercise` with the most similar name."""
         for name, exercises in self.assignments.items():
             if exercise in exercises:
                 return name
-        known = [name for exercises in self.assignments.values() for name in exercises]
-        near = difflib.get_close_matches(exercise, known, 1)
+        near = difflib.get_close_matches(exercise, self.exercises, 1)
         older = f"If the notebook is right, your version ({__version__}) is older than it; install the newest one."
-        more = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}. {older}"
+        more = f"did you mean {near[0]}?" if near else f"there are {', '.join(self.exercises)}. {older}"
         raise UnknownExercise(" ".join((f"there is no exercise {exercise!r}; {more}", *self.passed_over)))
 
     def checks(self, assignment: str) -> tuple[Path, ...]:
@@ -192,7 +196,7 @@ def visible_around(folder: Path, exercise: str) -> Visible:
     reasons = {course: why_passed_over(course) for course in around}
     usable = [Visible(course) for course in (*around, *installed()) if not reasons.get(course)]
     usable = [course for course in usable if course.assignments] or [Visible()]
-    with_it = (course for course in usable if any(exercise in names for names in course.assignments.values()))
+    with_it = (course for course in usable if exercise in course.exercises)
     return replace(next(with_it, usable[0]), passed_over=tuple(filter(None, reasons.values())))
 
 

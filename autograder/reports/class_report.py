@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
@@ -20,7 +19,7 @@ from autograder.errors import CourseError, SubmissionError
 from autograder.report import Report
 from autograder.reports.class_statistics import AssignmentRate, MistakeCount, bin_names
 from autograder.reports.equal_work import Code, equal_work, written_by_the_course
-from autograder.reports.marks_file import as_csv
+from autograder.reports.marks_file import as_csv, json_text
 from autograder.reports.roster import with_absent
 from autograder.reports.rubric import points
 from autograder.submission import read_notebook
@@ -50,13 +49,13 @@ class Beside:
     equal: students whose code is equal apart from names, see `equal_work`
     """
 
-    scores: Mapping[tuple[str, str], float | None] = field(default_factory=dict)
-    pages: Mapping[tuple[str, str], str] = field(default_factory=dict)
-    samples: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
-    remarks: Mapping[tuple[str, str], str] = field(default_factory=dict)
-    equal: Mapping[str, Sequence[tuple[str, Sequence[str]]]] = field(default_factory=dict)
+    scores: Mapping[tuple[str, str], float | None]
+    pages: Mapping[tuple[str, str], str]
+    samples: Mapping[tuple[str, str, str], str]
+    remarks: Mapping[tuple[str, str], str]
+    equal: Mapping[str, Sequence[tuple[str, Sequence[str]]]]
 
-    def messages_in(self, assignment: str) -> list[tuple[str, str]]:
+    def remarks_in(self, assignment: str) -> list[tuple[str, str]]:
         """The gradebook's remarks on an assignment, as (student, remark)."""
         return sorted((student, text) for (name, student), text in self.remarks.items() if name == assignment)
 
@@ -77,13 +76,13 @@ def what_is_beside(
     page: Path,
     submitted: Path | None,
     feedback: Path | None,
-    notes: Mapping[tuple[str, str], str],
+    remarks: Mapping[tuple[str, str], str],
 ) -> Beside:
     """Collect what the page shows beside its numbers, for the reports and for everybody who has none.
 
     page: where the class report is written; links are relative to it
     submitted, feedback: folders laid out STUDENT/ASSIGNMENT, if given
-    notes: the gradebook's remarks on marks, by assignment and student
+    remarks: the gradebook's on marks, by assignment and student
     """
     whole = with_absent(reports, everybody)
     scores = {(report.assignment, report.student): None if report.reason else report.score for report in whole}
@@ -97,7 +96,7 @@ def what_is_beside(
     }
     # Comments are left out of samples, since they may hold a student's name.
     samples = {place: _sample(source) for place, source in sources if place in lost}
-    return Beside(scores, pages, samples, notes, _equal(sources) if sources else {})
+    return Beside(scores, pages, samples, remarks, _equal(sources) if sources else {})
 
 
 def _equal(sources: Sequence[tuple[Code, str]]) -> Mapping[str, Sequence[tuple[str, Sequence[str]]]]:
@@ -149,19 +148,19 @@ def _sample(source: str) -> str:
     return "\n".join(printable(line.expandtabs(4)) for line in cut)
 
 
-def as_html(assignments: Sequence[AssignmentRate], beside: Beside | None = None) -> str:
+def as_html(assignments: Sequence[AssignmentRate], beside: Beside) -> str:
     """The page, self-contained: it has no script and fetches nothing, and every text is escaped."""
     loader = jinja2.FileSystemLoader(TEMPLATES)
     environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
     environment.filters["shown_name"] = shown_name
     page = environment.get_template("class_report.html")
     helpers = {"bin_names": bin_names(), "points": points, "percent": percent, "shown": SHOWN, "again": again}
-    return page.render(assignments=assignments, beside=beside or Beside(), **helpers)
+    return page.render(assignments=assignments, beside=beside, **helpers)
 
 
 def as_json(assignments: Sequence[AssignmentRate]) -> str:
     """The statistics as JSON."""
-    return json.dumps([assignment.to_dict() for assignment in assignments], indent=2, ensure_ascii=False) + "\n"
+    return json_text([assignment.to_dict() for assignment in assignments])
 
 
 def as_table(assignments: Sequence[AssignmentRate]) -> str:

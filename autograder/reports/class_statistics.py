@@ -50,7 +50,7 @@ class MistakeCount:
     exercise: str
     count: int
     hint: str
-    students: tuple[str, ...] = ()
+    students: tuple[str, ...]
     again: tuple[tuple[str, int], ...] = ()
 
 
@@ -82,8 +82,8 @@ class ExerciseRate:
     started: int
     not_started: int
     tests: tuple[TestRate, ...]
-    deviation: float | None = None
-    discrimination: float | None = None
+    deviation: float | None
+    discrimination: float | None
 
     @property
     def share(self) -> float:
@@ -119,7 +119,7 @@ class AssignmentRate:
     mistakes: tuple[MistakeCount, ...]
     alike: tuple[Alike, ...]
     attention: tuple[Attention, ...]
-    shared: tuple[SharedAnswer, ...] = ()
+    shared: tuple[SharedAnswer, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """The assignment in the report's JSON."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from itertools import zip_longest
@@ -75,8 +75,8 @@ class Heatmap:
     weights: np.ndarray
     rows: list[str]
     columns: list[str]
-    title: str = ""
-    names: tuple[str, ...] = ("",)
+    title: str
+    names: tuple[str, ...]
     full: float | None = None
     marked: np.ndarray | None = None
 
@@ -255,6 +255,11 @@ def in_words(count: int) -> str:
         return " on a small example: your result is the expected one."
     squares = "1 square of yours differs" if count == 1 else f"{count} squares of yours differ"
     return f" on a small example, your result and the expected one: {squares} (marked)."
+
+
+def in_a_row(drawn: Iterable[str]) -> str:
+    """Drawn pictures as HTML, side by side where there is room."""
+    return f'<div style="display:flex;flex-wrap:wrap;gap:0 2.5em">{"".join(drawn)}</div>'
 
 
 def _square(x: float, y: float, size: int, value: Any, shade: float) -> str:

@@ -1,9 +1,10 @@
-"""Reads what `autograder grade --json` wrote, and writes tables for spreadsheets."""
+"""Reads what `autograder grade --json` wrote, and writes files of marks as JSON and as tables for spreadsheets."""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -54,17 +55,8 @@ def _rows(report: Report) -> Iterator[tuple[object, ...]]:
     if report.reason:
         yield report.student, report.assignment, "", "", report.max_score, "", "", report.reason
     for e in report.exercises:
-        started = "yes" if e.started else "no"
-        yield (
-            report.student,
-            report.assignment,
-            e.name,
-            e.score,
-            e.max_score,
-            started,
-            e.diagnosis or "",
-            "",
-        )
+        found = e.score, e.max_score, "yes" if e.started else "no", e.diagnosis or "", ""
+        yield report.student, report.assignment, e.name, *found
 
 
 def as_csv(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -78,6 +70,11 @@ def as_csv(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 def _cell(value: object) -> object:
     return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
+
+
+def json_text(data: object) -> str:
+    """Plain data as JSON for people to read, too."""
+    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
 
 
 def write(path: Path, text: str) -> None:

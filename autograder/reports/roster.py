@@ -28,9 +28,9 @@ class Person:
     """A student of the class; everything except the id may be empty."""
 
     id: str
-    first_name: str = ""
-    last_name: str = ""
-    email: str = ""
+    first_name: str
+    last_name: str
+    email: str
 
 
 def read_roster(path: Path) -> list[Person]:
@@ -62,12 +62,12 @@ def folders_of_numbers(ids: Collection[str], folders: Collection[str]) -> dict[s
 def _person(values: dict[str, str]) -> Person:
     first, last = values.get("first_name", ""), values.get("last_name", "")
     if not first and not last:
-        first, last = names_in(values.get("name") or values.get("student", ""))
+        first, last = _first_and_last(values.get("name") or values.get("student", ""))
     email = next((values[name] for name in EMAIL if values.get(name)), "")
     return Person(values.get("id", ""), first, last, email)
 
 
-def names_in(name: str) -> tuple[str, str]:
+def _first_and_last(name: str) -> tuple[str, str]:
     """First and last name from `Ada Lovelace` or `Lovelace, Ada`; a single word is a last name."""
     last, comma, first = name.partition(",")
     if comma:
@@ -76,7 +76,7 @@ def names_in(name: str) -> tuple[str, str]:
     return first.strip(), last
 
 
-def with_absent(reports: Sequence[Report], students: Iterable[str] = ()) -> list[Report]:
+def with_absent(reports: Sequence[Report], students: Iterable[str]) -> list[Report]:
     """The reports, plus a failed one for each assignment that a student of the class has not submitted."""
     everybody = list(dict.fromkeys([*(report.student for report in reports), *students]))
     max_scores: dict[str, float] = {}

@@ -10,7 +10,7 @@ from html import escape
 from typing import Any
 
 from autograder.report import ExerciseResult, TestResult
-from autograder.reports.heatmap import beside, differing, drawn_arrays, heatmap, in_words
+from autograder.reports.heatmap import beside, differing, drawn_arrays, heatmap, in_a_row, in_words
 
 MARKS = {"passed": "✓ passed", "failed": "✗ not yet", "not known": "– not known"}
 
@@ -100,8 +100,7 @@ def _picture(result: ExerciseResult) -> str:
         return paragraph(f"What your {name} gives for a small example:") + drawn
     pictures = beside(own, wanted, picture.rows, picture.columns)
     head = paragraph(f"{name}{in_words(differing(pictures))}")
-    drawn = "".join(one.plain_html() for one in pictures)
-    return f'{head}<div style="display:flex;flex-wrap:wrap;gap:0 2.5em">{drawn}</div>'
+    return head + in_a_row(one.plain_html() for one in pictures)
 
 
 def table(

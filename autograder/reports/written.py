@@ -68,7 +68,7 @@ class Wording:
 
     answers: tuple[WrittenAnswer, ...]
     parts: tuple[tuple[str, bool], ...]
-    lacks: tuple[str, ...] = ()
+    lacks: tuple[str, ...]
 
     @property
     def who(self) -> str:
@@ -92,7 +92,7 @@ class Group:
 
     wordings: tuple[Wording, ...]
     done: bool
-    earlier: tuple[float, ...] = ()  # scores that answers of this group have already
+    earlier: tuple[float, ...]  # scores that answers of this group have already
 
     @property
     def count(self) -> int:
@@ -114,7 +114,7 @@ class WrittenQuestion:
     model: str
     lines: tuple[tuple[float, str, str], ...]
     answers: tuple[WrittenAnswer, ...]
-    unanswered: int = 0
+    unanswered: int
 
 
 def as_html(assignment: str, questions: Sequence[WrittenQuestion]) -> str:

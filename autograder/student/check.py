@@ -28,11 +28,11 @@ from autograder.judge.attempt import JudgedNames
 from autograder.judge.rules import terms_of
 from autograder.report import WENT_IN, ExerciseResult, TestMessage, TestResult
 from autograder.reports import rubric
-from autograder.reports.heatmap import Heatmap, beside, differing, drawn_arrays, in_words, side_by_side
+from autograder.reports.heatmap import Heatmap, beside, differing, drawn_arrays, in_a_row, in_words, side_by_side
 from autograder.reports.rubric import block, name_of, paragraph, with_code
 from autograder.student import own_lines
 from autograder.student.kernel import InKernel, begin_waiting, exercises_below, why_not_here, why_not_run
-from autograder.student.progress import TERMINAL, Progress, listing, path_of, remember, wrapped
+from autograder.student.progress import TERMINAL, Progress, listing, path_of, remember, show, wrapped
 from autograder.testing.suite import Suite
 from autograder.text import printable_lines
 
@@ -68,21 +68,19 @@ def check(exercise: Any = None, answer: Any = None) -> None:
     frame = inspect.currentframe()
     assert frame is not None and frame.f_back is not None
     visible = visible_around(Path.cwd(), name)
-    from IPython.display import display  # its import takes long, and the command line does not need it
-
     if answer is not None:
-        display(own_lines.reply(name, answer))
+        show(own_lines.reply(name, answer))
         return
     for sentence in visible.passed_over:
         print(sentence)
     result = examine(name, frame.f_back.f_globals, visible)
     (passed_here.add if result.passed else passed_here.discard)(name)
     met = [] if result.culprit else [one.name for one in result.result.of("known mistake")]
-    is_new = remember(result.result, result.passed, met, path_of(Path.cwd(), visible.assignments))
-    display(replace(result, progress=Progress.of(name, passed_here, visible)))
+    begins_to_pass = remember(result.result, result.passed, met, path_of(Path.cwd(), visible.assignments))
+    show(replace(result, progress=Progress.of(name, passed_here, visible)))
     if os.environ.get("NBGRADER_EXECUTION") == "validate" and not result.passed:
         raise CheckFailed(result.text())
-    if is_new or (result.passed and name in own_lines.unanswered):
+    if begins_to_pass or (result.passed and name in own_lines.unanswered):
         own_lines.ask(name, frame.f_back.f_globals, visible_material(name, visible))
 
 
@@ -120,8 +118,7 @@ def judged(
         checked = CheckResult(result, first_step, visible, printed=printed.getvalue() if printed else "")
         if checked.passed:
             return checked
-        exercises = [exercise for exercises in visible.assignments.values() for exercise in exercises]
-        below = exercises_below(name, definitions, exercises)
+        below = exercises_below(name, definitions, visible.exercises)
         results = (_result(exercise, names, visible, definitions) for exercise in below)
         return replace(checked, culprit=next((result for result in results if not passed(result)), None))
     except MachineError as error:
@@ -133,17 +130,16 @@ def _not_judged(name: str, reason: str, visible: Visible) -> CheckResult:
 
 
 def _result(name: str, names: JudgedNames, visible: Visible, definitions: Mapping[str, object]) -> ExerciseResult:
-    example = example_in(visible.picture_of(name))
-    material = visible_material(name, visible)
-    material = replace(material, examples={name: example} if example else {})
-    return judge(material, names, [Exercise(name, 1.0)], definitions)[0]
+    return judge(visible_material(name, visible), names, [Exercise(name, 1.0)], definitions)[0]
 
 
 def visible_material(name: str, visible: Visible) -> Material:
-    """The material that students have for the assignment of the exercise `name`, loaded again after each save."""
+    """What an exercise is judged with here: its assignment's visible tests, read again after each save; its example."""
     files = visible.checks(visible.assignment_of(name))
     shared = files[0].parents[1].glob("shared_*.py")
-    return _loaded(files, tuple(path.stat().st_mtime_ns for path in (*files, *shared)))
+    material = _loaded(files, tuple(path.stat().st_mtime_ns for path in (*files, *shared)))
+    example = example_in(visible.picture_of(name))
+    return replace(material, examples={name: example} if example else {})
 
 
 @functools.cache
@@ -207,7 +203,7 @@ class CheckResult:
         inputs_shown = False  # a terminal cannot fold them away, so they are shown once
         for test in self._tests() if self.result.started else ():
             lines += wrapped(f"  {rubric.MARKS[test.state]:<12} {test.sentence}", INDENT)
-            message = parts_of(test)
+            message = message_of(test)
             for part in (message.happened, message.question, "" if inputs_shown else message.inputs.strip()):
                 lines += wrapped(INDENT + part, INDENT) if part else []
             inputs_shown = inputs_shown or bool(message.went_in)
@@ -219,12 +215,11 @@ class CheckResult:
             named = re.sub("^Known mistake: [^.]*[.]", r"<strong>\g<0></strong>", looks_like)
             head += f'<p style="{FRAMED}">{named}</p>'
         rows = structs.replace(self.result, tests=self._tests())
-        first = next((test for test in rows.tests if parts_of(test).went_in), None)
+        first = next((test for test in rows.tests if message_of(test).went_in), None)
         message = lambda test: _message_html(test, is_open=test is first)  # noqa: E731
         table = rubric.table(rows, with_points=False, message=message) if self.result.started else ""
-        drawn = "".join(picture._repr_html_() for picture in self._shown_pictures())
-        caption = paragraph(with_code(self._caption())) if drawn else ""
-        pictures = f'{caption}<div style="display:flex;flex-wrap:wrap;gap:0 2.5em">{drawn}</div>' if drawn else ""
+        drawn = [picture._repr_html_() for picture in self._shown_pictures()]
+        pictures = paragraph(with_code(self._caption())) + in_a_row(drawn) if drawn else ""
         stuck = paragraph(with_code(self._stuck())) if self._stuck() else ""
         printed = f"{paragraph(PRINTED)}<pre>{escape(self._printed())}</pre>" if self.printed else ""
         shown = head + table + pictures + printed + stuck + (self.progress._repr_html_() if self.progress else "")
@@ -253,7 +248,7 @@ class CheckResult:
         """The tests as they are shown. If another exercise may be the cause, they ask no misleading question."""
         if self.culprit is None:
             return self.result.tests
-        messages = [structs.replace(parts_of(test), question="") for test in self.result.tests]
+        messages = [structs.replace(message_of(test), question="") for test in self.result.tests]
         return tuple(
             structs.replace(test, message=str(message), parts=message)
             for test, message in zip(self.result.tests, messages, strict=True)
@@ -290,13 +285,13 @@ class CheckResult:
         return beside(drawn, example.wanted.reshape(-1, *example.shape), example.rows, example.columns)
 
 
-def parts_of(test: TestResult) -> TestMessage:
-    """The parts of a test's message. If the message has no parts, it is what happened."""
+def message_of(test: TestResult) -> TestMessage:
+    """A test's message in its parts. If it has none, all of it is what happened."""
     return test.parts or TestMessage(test.message)
 
 
 def _message_html(test: TestResult, is_open: bool) -> str:
-    message = parts_of(test)
+    message = message_of(test)
     asked = f'<div style="margin-top:.2em"><em>{with_code(message.question)}</em></div>' if message.question else ""
     return with_code(message.happened) + asked + (_inputs_html(message, is_open) if message.went_in else "")
 
@@ -313,4 +308,4 @@ def _inputs_html(message: TestMessage, is_open: bool) -> str:
     return f'<details{opened}><summary>{summary}</summary><pre style="{style}">{escape(rows)}</pre></details>'
 
 
-begin_waiting()
+begin_waiting()  # from the notebook's first cell on, which imports `check`

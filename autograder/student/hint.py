@@ -9,7 +9,7 @@ from typing import Any
 from autograder.course.assignments import Course
 from autograder.course.content import Visible, settings_of, visible_around
 from autograder.reports.rubric import block, name_of, paragraph, with_code
-from autograder.student.progress import listing
+from autograder.student.progress import listing, show
 
 LEVELS = 3
 # How often a hint was shown for each exercise in this session. It is not saved.
@@ -57,9 +57,7 @@ def hint(exercise: Any = None) -> None:
     visible = visible_around(Path.cwd(), name)
     visible.assignment_of(name)
     _asked[name] += 1
-    from IPython.display import display  # its import takes long, and the command line does not need it
-
-    display(Help(name, min(_asked[name], LEVELS), visible))
+    show(Help(name, min(_asked[name], LEVELS), visible))
 
 
 def solution(exercise: Any) -> None:

@@ -1,4 +1,4 @@
-"""The student's own kernel: calls of the notebook's functions, why a name is not defined there, and cells that wait.
+"""The student's own kernel: its calls, why a name is not defined there, what code calls, and cells that wait.
 
 Cells that need an unfinished exercise show a sentence instead of a traceback, and count as run.
 So Run All works in a notebook that is only begun. A stub raises `NotImplementedError()`. A cell that fails for that
@@ -68,7 +68,7 @@ class _CallsInKernel(CallsHere):
 
     stopped: Stopped | None = None
 
-    def _perform(self, call: Call, closely: bool = False) -> Reply | Failure:
+    def _perform(self, call: Call, closely: bool) -> Reply | Failure:
         if self.stopped is None:
             answer = super()._perform(call, closely)
             if not isinstance(answer, Failure) or answer.error != "KeyboardInterrupt":

@@ -29,6 +29,7 @@ from autograder.judge.attempt import JudgedNames, attempt
 from autograder.reports.rubric import block, paragraph, with_code
 from autograder.student.explore import in_notebook
 from autograder.student.kernel import InKernel, source_of
+from autograder.student.progress import show
 from autograder.testing.call_text import ParameterNames, as_written
 from autograder.testing.callbacks import parameter_names
 from autograder.testing.functions import quiet
@@ -37,7 +38,7 @@ from cellcage.calling.perform import perform
 from cellcage.notebook_calls import read
 from cellcage.protocol.calls import Answer, Call, Failure, Gives, Reply, call_of
 
-Answering = Callable[[str, Call], Answer]  # to a call, with a text in place of the cell that defines the exercise
+AnsweringWith = Callable[[str, Call], Answer]  # to a call, with a text in place of the cell that defines the exercise
 Shape = tuple[int, ...]
 SAW = "_autograder_saw"
 RECORDER = f"""
@@ -108,7 +109,6 @@ def ask(exercise: str, names: dict[str, Any], material: Material) -> None:
     """Show a question on an exercise that passes its check, as `names` define it."""
     if (question := next(in_kernel(exercise, names, material), None)) is None:
         return
-    from IPython.display import display  # its import takes long, and the command line does not need it
 
     def field(widgets: Any) -> list[Any]:
         typed = widgets.Text(description="Answer", placeholder="such as 2 3 4", continuous_update=False)
@@ -119,9 +119,9 @@ def ask(exercise: str, names: dict[str, Any], material: Material) -> None:
 
     unanswered[exercise], below = question, in_notebook(field, "A field for the answer: run this cell to use it.")
     way = f'{"Answer by" if below is None else "Type the answer below, or run"} `check("{exercise}", answer="...")`.'
-    display(Page(f"About your own lines, never graded: {question.text} {way}"))
+    show(Page(f"About your own lines, never graded: {question.text} {way}"))
     if below is not None:
-        display(below)  # type: ignore[no-untyped-call]
+        show(below)
 
 
 def reply(exercise: str, answer: object) -> Page:
@@ -140,7 +140,7 @@ def calls_of(exercise: str, names: JudgedNames, material: Material) -> Sequence[
 
 
 def questions(
-    exercise: str, source: str, calls: Sequence[Call], answer: Answering, names: Mapping[str, Any]
+    exercise: str, source: str, calls: Sequence[Call], answer: AnsweringWith, names: Mapping[str, Any]
 ) -> Iterator[Question]:
     """At most one question of each kind, in an order that depends on the code.
 
@@ -158,7 +158,7 @@ def questions(
 class _OwnLines:
     """The functions of a cell, and what they compute for `call`."""
 
-    def __init__(self, exercise: str, source: str, call: Call, answer: Answering, names: ParameterNames) -> None:
+    def __init__(self, exercise: str, source: str, call: Call, answer: AnsweringWith, names: ParameterNames) -> None:
         self._exercise, self._call, self._answer, self._names = exercise, call, answer, names
         whole = ParsedCell(source)
         others = [one for one in whole.tree.body if not isinstance(one, ast.FunctionDef | ast.ClassDef)]

@@ -116,13 +116,12 @@ class ProgressPage:
     """All assignments, and how far each is. path: the file that holds the records"""
 
     visible: Visible
-    assignments: Mapping[str, Sequence[str]]
     records: Mapping[str, CheckRecord]
     path: Path
 
     def __repr__(self) -> str:
         lines = [self._headline()]
-        for name, exercises in self.assignments.items():
+        for name, exercises in self.visible.assignments.items():
             bar = "".join(SIGNS[self._state(exercise)] for exercise in exercises)
             lines += [f"  {_title(name):34} [{bar}]{' ' * (WIDTH - len(bar))} {self._count(exercises)}"]
             lines += [f"      {detail}" for detail in self._details(exercises)]
@@ -133,7 +132,7 @@ class ProgressPage:
             f'<tr><td style="text-align:left">{escape(_title(name))}</td><td>{self._bar(exercises)}</td>'
             f'<td style="text-align:left">{escape(self._count(exercises))}'
             f"{''.join(f'<br>{escape(detail)}' for detail in self._details(exercises))}</td></tr>"
-            for name, exercises in self.assignments.items()
+            for name, exercises in self.visible.assignments.items()
         )
         table = f'<table class="autograder-overview">{rows}</table>'
         below = "".join(paragraph(with_code(line)) for line in (self._next(), self._place()))
@@ -154,14 +153,12 @@ class ProgressPage:
     def _in(self, state: str, exercises: Sequence[str]) -> list[str]:
         return [exercise for exercise in exercises if self._state(exercise) == state]
 
-    def _every(self) -> list[str]:
-        return [exercise for exercises in self.assignments.values() for exercise in exercises]
-
     def _headline(self) -> str:
-        finished = sum(len(self._in("done", exercises)) == len(exercises) for exercises in self.assignments.values())
+        finished = sum(self._count(exercises) == "done" for exercises in self.visible.assignments.values())
+        done, every = self._in("done", self.visible.exercises), self.visible.exercises
         return (
-            f"{len(self._in('done', self._every()))} of {len(self._every())} exercises pass their checks, "
-            f"and {finished} of {len(self.assignments)} assignments are done."
+            f"{len(done)} of {len(every)} exercises pass their checks, "
+            f"and {finished} of {len(self.visible.assignments)} assignments are done."
         )
 
     def _count(self, exercises: Sequence[str]) -> str:
@@ -184,11 +181,11 @@ class ProgressPage:
 
     def _next(self) -> str:
         """The exercise to go on with: one that is begun, else an open one of an assignment with one done, else any."""
-        under_way = [exercises for exercises in self.assignments.values() if self._in("done", exercises)]
+        under_way = [exercises for exercises in self.visible.assignments.values() if self._in("done", exercises)]
         exercises = [
-            *self._in("begun", self._every()),
+            *self._in("begun", self.visible.exercises),
             *(exercise for exercises in under_way for exercise in self._in("open", exercises)),
-            *self._in("open", self._every()),
+            *self._in("open", self.visible.exercises),
         ]
         if not exercises:
             return "Everything is done. Well done!"
@@ -208,16 +205,20 @@ def _title(assignment: str) -> str:
 def page(folder: Path) -> ProgressPage:
     """The page for a student who works in `folder`."""
     visible = visible_around(folder, "")
-    assignments = visible.assignments
-    path = path_of(folder, assignments)
-    return ProgressPage(visible, assignments, recorded(path), path)
+    path = path_of(folder, visible.assignments)
+    return ProgressPage(visible, recorded(path), path)
 
 
 def progress() -> None:
     """Show all assignments, with what your own checks have found so far: done, begun, known mistakes met."""
+    show(page(Path.cwd()))
+
+
+def show(shown: object) -> None:
+    """Show something below the cell that runs."""
     from IPython.display import display  # its import takes long, and the command line does not need it
 
-    display(page(Path.cwd()))
+    display(shown)  # type: ignore[no-untyped-call]
 
 
 def bar_parts(colours: Mapping[str, str]) -> str:

@@ -12,7 +12,7 @@ import functools
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 from autograder.nbgrader.gradebook_rows import due_date, rename_students
@@ -106,30 +106,25 @@ class Canvas(System):
 
     def finish(self) -> None:
         """Students whom Canvas's own list has entered by number get their id, now that it is known."""
-        everybody = {student for owner in self.sorted_out.taken.values() for student in owner.students}
-        ids = folders_of_numbers(self.roster, everybody - self.roster)
+        ids = folders_of_numbers(self.roster, self.sorted_out.students - self.roster)
         if ids:
             rename_students(self.parent.coursedir, ids)
             self.roster.update(ids.values())
         super().finish()
 
-    @functools.cached_property
-    def when_late(self) -> str:
-        """One second after the due date; empty if the gradebook has none."""
-        coursedir = self.parent.coursedir
-        name = coursedir.assignment_id
-        due = due_date(coursedir, name)
-        if due is None:
-            self.log.warning("%s has no due date, so late work cannot be recognised; %s", name, DUE.format(name=name))
-            return ""
-        return _just_after(due)
-
     @property
     def own_times(self) -> tuple[str, ...]:
-        """The times that `timestamp.txt` may have if no person has changed it."""
-        coursedir = self.parent.coursedir
-        due = due_date(coursedir, coursedir.assignment_id)
-        return (_just_after(due),) if due else ()
+        """The times that `timestamp.txt` may have if no person has changed it: only one second after the due date."""
+        due = due_date(self.parent.coursedir, self.parent.coursedir.assignment_id)
+        return (f"{due + timedelta(seconds=1):%Y-%m-%d %H:%M:%S} UTC",) if due else ()
+
+    @functools.cached_property
+    def when_late(self) -> str:
+        """The time of late work; empty if the gradebook has no due date, which is logged once."""
+        if not (times := self.own_times):
+            name = self.parent.coursedir.assignment_id
+            self.log.warning("%s has no due date, so late work cannot be recognised; %s", name, DUE.format(name=name))
+        return "".join(times)
 
     def with_numbers(self, handed: Handed, options: Mapping[str, str]) -> tuple[Handed, list[str]]:
         """A group's work under each member's own number, with which Canvas's ids end: the file has only one of them.
@@ -156,10 +151,6 @@ class Canvas(System):
         ]
         write(path, as_csv((*HEAD, found.options.get("column", found.assignment.name)), rows))
         return []
-
-
-def _just_after(due: datetime) -> str:
-    return f"{due + timedelta(seconds=1):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _is_hidden(owner: Owner) -> bool:

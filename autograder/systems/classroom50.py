@@ -7,7 +7,6 @@ student and the submission come from environment variables set by its runner.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from math import inf
@@ -16,7 +15,7 @@ from pathlib import Path
 from autograder.course.assignments import Assignment
 from autograder.errors import AutograderError
 from autograder.report import ExerciseResult, Report
-from autograder.reports.marks_file import write
+from autograder.reports.marks_file import json_text, write
 from autograder.systems.bundle import filled
 from autograder.text import printable
 
@@ -33,7 +32,7 @@ KEYS = {
 FACTORS = (1, 2, 10, 100)  # the first that makes all points whole numbers; else the last, with rounding
 
 
-def write_bundle(assignment: Assignment, folder: Path, requirements: Sequence[str] = ()) -> Path:
+def write_bundle(assignment: Assignment, folder: Path, requirements: Sequence[str]) -> Path:
     """Write `autograder.py` into a folder. requirements: what pip installs; the wheels beside it if empty."""
     points = ",".join(f"{exercise.name}={exercise.points:g}" for exercise in assignment.exercises)
     path = folder / "autograder.py"
@@ -62,7 +61,7 @@ def as_classroom50(report: Report | None, points: Mapping[str, float], environme
             for name, passed, total, message in tests
         ],
     }  # fmt: skip
-    return json.dumps(result, indent=2, ensure_ascii=False) + "\n"
+    return json_text(result)
 
 
 def _classroom50(name: str, total: float, result: ExerciseResult | None) -> Iterator[tuple[str, bool, float, str]]:

@@ -103,6 +103,11 @@ class SortedOut:
     beside: list[str] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
 
+    @property
+    def students(self) -> set[str]:
+        """All for whom something is collected."""
+        return {student for owner in self.taken.values() for student in owner.students}
+
 
 class Collector(FileNameCollectorPlugin):
     """Collects by a system's names. All files are sorted out before the first is collected: one may exclude another.
@@ -142,7 +147,7 @@ class Collector(FileNameCollectorPlugin):
         """The name of the group whose id this would be."""
         return student
 
-    def why_no_student(self, owner: Owner, has_groups: bool) -> str:
+    def why_no_student(self, owner: Owner) -> str:
         """Why a name is not a student's; empty if it may be one."""
         return ""
 
@@ -202,7 +207,7 @@ class Collector(FileNameCollectorPlugin):
         """The owner; if it is a group, its members own the file."""
         members = self._members(owner.student)
         if not members:
-            return replace(owner, problem=owner.problem or self.why_no_student(owner, bool(self.groups)))
+            return replace(owner, problem=owner.problem or self.why_no_student(owner))
         return replace(owner, student=members[0], others=tuple(members[1:]), group=owner.student)
 
     def _taken_of(self, files: OwnedFiles, older: list[str]) -> dict[Path, Owner]:
@@ -259,29 +264,12 @@ class Collector(FileNameCollectorPlugin):
         """Give each member of a group its work, and log whose id may be wrong. Called when everything is collected."""
         for sentence in self.sorted_out.older:
             self.log.warning("%s", sentence)
-        owners = set(self.sorted_out.taken.values())
-        for owner in (owner for owner in owners if owner.group):
+        everybody, groups = self.sorted_out.students, {one for one in self.sorted_out.taken.values() if one.group}
+        for owner in groups:
             self._copy_to_members(owner)
-        everybody = {student for owner in owners for student in owner.students}
-        for group in sorted({owner.group for owner in owners} - everybody - {""}):
-            folder = self._submitted(group)
-            if folder.is_dir():  # such as of a collect without the list of members; it would be graded as a student
-                try:
-                    remove_tree(folder)
-                except OSError as error:
-                    self.left.append(f"{shown_name(group)} is a group and would be graded: {in_words(error) or error}")
-                    continue
-                command = f"nbgrader db student remove {in_shell(group)} --force"
-                self.log.warning("%s", _WAS_GROUP.format(folder=folder, group=shown_name(group), command=command))
-        rules = self.parent.coursedir
-        places = map(Path, folders_of(rules, rules.submitted_directory, "*", rules.assignment_id))
-        folders = {place.parent.name for place in places}
-        found = {_group_key(self.group_of(owner.group)) for owner in owners}
-        self._warn(_NOT_IN_DOWNLOAD, folders - everybody - self.sorted_out.seen)
-        self._warn(_EARLIER, folders & self.sorted_out.seen - everybody)
-        self._warn(_NOT_IN_CLASS, everybody - self.roster if self.roster else ())
-        self._warn(_NO_SUCH_GROUP, self.groups.keys() - found)
-        self._warn(_BESIDE, self.sorted_out.beside)
+        for group in sorted({owner.group for owner in groups} - everybody):
+            self._remove_group(group)
+        self._warn_of_names(everybody, {_group_key(self.group_of(owner.group)) for owner in groups})
         failed = 0
         for student in sorted(everybody):
             submission = submission_in(student, self._submitted(student), self.assignment)
@@ -290,6 +278,29 @@ class Collector(FileNameCollectorPlugin):
                 failed += 1
         students = "students" if len(everybody) != 1 else "student"
         self.log.info("%d %s collected%s", len(everybody), students, f", {failed} cannot be graded" * bool(failed))
+
+    def _remove_group(self, group: str) -> None:
+        """Remove a group's folder, such as of a collect without its members; it would be graded as a student."""
+        folder = self._submitted(group)
+        if folder.is_dir():
+            try:
+                remove_tree(folder)
+            except OSError as error:
+                self.left.append(f"{shown_name(group)} is a group and would be graded: {in_words(error) or error}")
+                return
+            command = f"nbgrader db student remove {in_shell(group)} --force"
+            self.log.warning("%s", _WAS_GROUP.format(folder=folder, group=shown_name(group), command=command))
+
+    def _warn_of_names(self, everybody: set[str], groups: set[str]) -> None:
+        """Log whose work a person should look at. They are students and groups for whom something is collected."""
+        rules, found = self.parent.coursedir, self.sorted_out
+        places = map(Path, folders_of(rules, rules.submitted_directory, "*", rules.assignment_id))
+        folders = {place.parent.name for place in places}
+        self._warn(_NOT_IN_DOWNLOAD, folders - everybody - found.seen)
+        self._warn(_EARLIER, folders & found.seen - everybody)
+        self._warn(_NOT_IN_CLASS, everybody - self.roster if self.roster else ())
+        self._warn(_NO_SUCH_GROUP, self.groups.keys() - groups)
+        self._warn(_BESIDE, found.beside)
 
     def _warn(self, sentence: str, names: Collection[str]) -> None:
         if names:

@@ -30,6 +30,7 @@ from autograder.nbgrader.totals import still_open
 from autograder.reading import parse_json, read_bytes
 from autograder.report import ExerciseResult, Report
 from autograder.reports import rubric
+from autograder.reports.marks_file import json_text
 from autograder.reports.rubric import points, total
 from autograder.submission import grade_id
 from autograder.systems.bundle import add_kit_and_course, filled
@@ -76,14 +77,12 @@ class Gradescope(System):
         """Write the zip, to be uploaded as the assignment's autograder."""
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
             _add_scripts(archive, "gradescope_marks", found.assignment)
-            for number, made in _all_results(found.nbgrader.coursedir, found.assignment, found.handed):
+            for number, made in _of_gradebook(found.nbgrader.coursedir, found.assignment, found.handed):
                 archive.writestr(f"marks/{int(number)}.json", json.dumps(made, indent=1, ensure_ascii=False))
         return []
 
 
-def write_bundle(
-    assignment: Assignment, path: Path, visibility: str = "after_due_date", needs_sandbox: bool = True
-) -> None:
+def write_bundle(assignment: Assignment, path: Path, visibility: str, needs_sandbox: bool) -> None:
     """Write a zip that grades this assignment there, with the same hidden tests.
 
     visibility: when students see their results, in Gradescope's words
@@ -146,7 +145,7 @@ def _id(person: dict[str, object]) -> str:
 # ---------------------------------------------------------------- results.json of the gradebook's marks
 
 
-def _all_results(coursedir: Any, assignment: Assignment, handed: Handed) -> Iterator[tuple[str, Any]]:
+def _of_gradebook(coursedir: Any, assignment: Assignment, handed: Handed) -> Iterator[tuple[str, Any]]:
     """The number and the results of each submission that has marks."""
     with Gradebook(coursedir.db_url, coursedir.course_id) as book:
         for submission in book.assignment_submissions(assignment.name):
@@ -155,10 +154,10 @@ def _all_results(coursedir: Any, assignment: Assignment, handed: Handed) -> Iter
                 folder = autograded_folder(coursedir, owner.student, assignment.name)
                 tables = _tables(folder / assignment.notebook.name)
                 for notebook in submission.notebooks:
-                    yield owner.number, _results(notebook, list(assignment.graded_cells), tables)
+                    yield owner.number, _of_notebook(notebook, list(assignment.graded_cells), tables)
 
 
-def _results(notebook: Any, order: Sequence[str], tables: Mapping[str, str]) -> dict[str, object]:
+def _of_notebook(notebook: Any, order: Sequence[str], tables: Mapping[str, str]) -> dict[str, object]:
     """One submission's results.json."""
     penalty = notebook.late_submission_penalty or 0.0
     comments = comments_of(notebook)
@@ -166,7 +165,7 @@ def _results(notebook: Any, order: Sequence[str], tables: Mapping[str, str]) -> 
     late = f"{points(penalty)} points less, since it was late." if penalty else ""
     output = " ".join(filter(None, (late, still_open([notebook]))))
     tests = [_test(grades[name], comments, tables) for name in order if name in grades]
-    return results(total(notebook.score, penalty), output, tests, "after_published", "html")
+    return _results(total(notebook.score, penalty), output, tests, "after_published", "html")
 
 
 def _test(grade: Any, comments: Mapping[str, str], tables: Mapping[str, str]) -> dict[str, object]:
@@ -190,7 +189,7 @@ def _tables(path: Path) -> dict[str, str]:
 # ---------------------------------------------------------------- results.json
 
 
-def results(
+def _results(
     score: float, output: str, tests: Sequence[dict[str, object]], visibility: str, test_format: str
 ) -> dict[str, object]:
     """One submission's results.json. `score` is explicit, so that it replaces the rounded sum of the tests.
@@ -210,7 +209,7 @@ def results(
     }
 
 
-def as_gradescope(report: Report, visibility: str = "visible", messages: bool = True) -> dict[str, object]:
+def _of_report(report: Report, visibility: str, messages: bool) -> dict[str, object]:
     """One submission's results.json.
 
     messages: include the tests' messages. Without a sandbox, student code could put what it has read into them.
@@ -218,7 +217,7 @@ def as_gradescope(report: Report, visibility: str = "visible", messages: bool = 
     summary = [f"{notice}." for notice in report.notices]
     summary += [report.reason] if report.reason else map(_summary, report.exercises)
     output = "\n\n".join(text for text in summary if text)
-    return results(report.score, output, list(_tests(report, messages)), visibility, "text")
+    return _results(report.score, output, list(_tests(report, messages)), visibility, "text")
 
 
 def _summary(exercise: ExerciseResult) -> str:
@@ -240,12 +239,12 @@ def _tests(report: Report, messages: bool) -> Iterator[dict[str, object]]:
 
 
 def gradescope_files(
-    reports: Sequence[Report], folder: Path, visibility: str = "visible", messages: bool = True
+    reports: Sequence[Report], folder: Path, visibility: str, messages: bool
 ) -> Iterator[tuple[Path, str]]:
     """Path and text of every submission's FOLDER/STUDENT/ASSIGNMENT/results.json."""
     for report in reports:
         place = folder / _file_name(report.student) / _file_name(report.assignment) / "results.json"
-        yield place, json.dumps(as_gradescope(report, visibility, messages), indent=2, ensure_ascii=False) + "\n"
+        yield place, json_text(_of_report(report, visibility, messages))
 
 
 def _file_name(name: str) -> str:

@@ -75,11 +75,11 @@ class Moodle(System):
         names, numbers = {match["name"] for match in found}, {match["user"] for match in found}
         return {"Participant"} | (names if len(names) == 1 and len(numbers) > 2 else set())
 
-    def why_no_student(self, owner: Owner, has_groups: bool) -> str:
+    def why_no_student(self, owner: Owner) -> str:
         """A team's folder belongs to no student unless its members are listed. The roster says who is no team."""
         if not owner.number or _TEAM.match(owner.student):
             return f"this belongs to a group; list its members in {_LIST})"
-        if has_groups and owner.student not in self.roster:
+        if self.groups and owner.student not in self.roster:
             return (
                 f"this may be a group or a student; list a group's members in {_LIST}, a student as a group and its "
                 "only member), or enter a roster that has the student as id with autograder roster, and collect again"

@@ -59,10 +59,9 @@ def give_back(
         missing += [f"{shown_name(one.student)} has no feedback page: {one.no_feedback}" for one in failed]
         if count := old - len(failed):
             notices.append(f"feedback pages that were missing or did not show the present marks, now made: {count}")
-        pageless = ours.write_pages(found, pages)
         graded = {marks.student for marks in found.marks if marks.score is not None}  # of the others we have said why
-        advice = "has no feedback page; autograder grade --gradebook --feedback"
-        missing += [f"{student} {advice}" for student in pageless if student in graded]
+        pageless = (student for student in ours.write_pages(found, pages) if student in graded)
+        missing += [f"{one} has no feedback page; autograder grade --gradebook --feedback" for one in pageless]
     return missing, notices
 
 

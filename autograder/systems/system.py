@@ -23,7 +23,7 @@ class StudentMarks:
     name: str
     score: float | None
     max_score: float
-    problem: str = ""
+    problem: str
 
 
 @dataclass(frozen=True)

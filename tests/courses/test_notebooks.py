@@ -7,7 +7,7 @@ import shutil
 import nbformat
 import pytest
 
-from autograder.cli.check_notebook import read, verdicts
+from autograder.cli.check_notebook import check_results, read
 from autograder.course.assignments import Course
 from autograder.course.content import Visible
 from autograder.student.check import examine
@@ -88,8 +88,8 @@ def test_check_shows_variable_and_printed_text(course, monkeypatch):
 @pytest.mark.slow
 def test_check_of_saved_notebook_finds_data_files(course, tmp_path, sandbox):
     copy = Course(shutil.copytree(course.root, tmp_path / "course"))
-    right = list(verdicts(read(released(copy, **RIGHT), copy), sandbox.students))
+    right = list(check_results(read(released(copy, **RIGHT), copy), sandbox.students))
     assert [verdict.result.name for verdict in right if verdict.passed] == list(SUITES)
     answers = {name: answer for name, (answer, _) in SHOWN.items()}
-    for verdict in verdicts(read(released(copy, **answers), copy), sandbox.students):
+    for verdict in check_results(read(released(copy, **answers), copy), sandbox.students):
         assert SHOWN[verdict.result.name][1] in verdict.result.tests[0].message

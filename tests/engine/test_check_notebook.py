@@ -137,7 +137,7 @@ CONTROLS = (
 
 def test_control_characters_of_a_notebook_are_not_printed(notebook, sandbox, capsys):
     page = check_notebook._page(
-        notebook({"softmax": f"raise RuntimeError({CONTROLS!r})  # \x1b[31m \u202e"}), sandbox.students
+        notebook({"softmax": f"raise RuntimeError({CONTROLS!r})  # \x1b[31m \u202e"}), sandbox.students, None
     )
     assert "raised RuntimeError" in page
     Console(width=100).print(check_notebook._coloured(f"{page} ✓ passed [bold]x[/bold]"))

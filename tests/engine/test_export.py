@@ -29,6 +29,6 @@ def test_csv_holds_every_exercise(marks, tmp_path):
 
 def test_student_names_cannot_leave_the_output_folder(tmp_path):
     for name in ("../../outside", "..", "/etc", ""):
-        ((path, _),) = gradescope_files([Report(name, "../a1", (), 1, "empty")], tmp_path)
+        ((path, _),) = gradescope_files([Report(name, "../a1", (), 1, "empty")], tmp_path, "visible", True)
         assert path.resolve().is_relative_to(tmp_path)
         assert len(path.relative_to(tmp_path).parts) == 3

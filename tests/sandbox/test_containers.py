@@ -83,7 +83,7 @@ def assert_full_marks(done):
 def test_gradescope_results_and_hidden_tests_are_out_of_reach(machine):
     """Docker starts it as root. The submission tries to write its own marks and to read everything else."""
     assignment, gradescope = Course(ROOT).assignment(A1), machine.folder / "autograder"
-    write_bundle(assignment, machine.folder / "a1.zip")
+    write_bundle(assignment, machine.folder / "a1.zip", "after_due_date", needs_sandbox=True)
     with zipfile.ZipFile(machine.folder / "a1.zip") as bundle:
         bundle.extractall(gradescope / "source")
     (gradescope / "source" / "run_autograder").rename(gradescope / "run_autograder")

@@ -10,12 +10,11 @@ import socket
 from collections.abc import Mapping
 from typing import Protocol
 
-from cellcage.backends.base import Trusted, Untrusted
+from cellcage.backends.base import Confined
 from cellcage.limits import Limits
 from cellcage.linux.system_calls import gather_pages
 
-__all__ = ["Children", "Sandboxed", "gather_pages", "silence"]
-Sandboxed = Trusted | Untrusted
+__all__ = ["Children", "Confined", "gather_pages", "silence"]
 
 
 class Children(Protocol):
@@ -27,7 +26,7 @@ class Children(Protocol):
     def prepare(self, needed: object) -> None:
         """Load what the next children will need: the plain data that `ForkServer.process` was given. May raise."""
 
-    def serve(self, sock: socket.socket, limits: Limits, sandbox: Sandboxed) -> None:
+    def serve(self, sock: socket.socket, limits: Limits, sandbox: Confined) -> None:
         """Do the work of a child, in the fork."""
 
 

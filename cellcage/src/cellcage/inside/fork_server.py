@@ -24,7 +24,7 @@ from typing import NoReturn
 
 from msgspec import structs
 
-from cellcage.backends.base import Backend, Forked, Trusted, Untrusted
+from cellcage.backends.base import Backend, Confined, Forked
 from cellcage.child import Children
 from cellcage.errors import MachineError
 from cellcage.inside.processes import Usage, killed_for_memory
@@ -36,9 +36,7 @@ from cellcage.protocol.ending import END_SECONDS, MACHINE_SHORT, Ending, ending_
 ANSWER_SECONDS = 0.1  # until an answer is in the socket's buffer, where there is room if earlier ones were read
 
 
-def main(
-    descriptors: Sequence[int], order: messages.StartServer, backend: Backend, sandbox: Untrusted | Trusted
-) -> None:
+def main(descriptors: Sequence[int], order: messages.StartServer, backend: Backend, sandbox: Confined) -> None:
     """Serve the control socket until its other end closes. descriptors: this socket, then see `killed_for_memory`"""
     control = socket.socket(fileno=descriptors[0])
     child: Children = pkgutil.resolve_name(order.child)()
@@ -69,9 +67,7 @@ class _Child(Forked):
 class _ForkServer:
     """Forks children, reports how they ended, and ends them."""
 
-    def __init__(
-        self, control: socket.socket, counting: Sequence[int], child: Children, sandbox: Untrusted | Trusted
-    ) -> None:
+    def __init__(self, control: socket.socket, counting: Sequence[int], child: Children, sandbox: Confined) -> None:
         self._control, self._counting, self._prepared, self._sandbox = control, counting, child, sandbox
         self._children: list[_Child] = []
 

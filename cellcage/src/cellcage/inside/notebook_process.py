@@ -28,7 +28,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from cellcage.backends.base import Trusted, Untrusted
+from cellcage.backends.base import Confined, Untrusted
 from cellcage.calling.around_call import Bounded
 from cellcage.calling.lookups import MAX_USES, looked_up, names_used
 from cellcage.calling.perform import Performer, describe
@@ -84,7 +84,7 @@ class Notebooks:
     def prepare(self, needed: object) -> None:
         """A notebook process needs nothing more."""
 
-    def serve(self, sock: socket.socket, limits: Limits, sandbox: Untrusted | Trusted) -> None:
+    def serve(self, sock: socket.socket, limits: Limits, sandbox: Confined) -> None:
         """Run cells and fork call processes on request."""
         assert isinstance(sandbox, Untrusted)
         _State(self, sock, limits, sandbox).serve()
