@@ -313,7 +313,7 @@ def _count_different(answer: Answer) -> int:
 def in_hidden_tests(subject: Subject) -> Finding | None:
     """What is wrong with the answers to hidden tests: a known mistake's name, or else a relation to right answers."""
     material, exercise, best = subject.material, subject.judged.exercise.name, subject.judged.best
-    if material.hypotheses is None or all(run.outcome.untouched for run in best.runs if run.outcome.error):
+    if material.hypotheses is None or not any(run.outcome.started for run in best.runs if run.outcome.error):
         return None
     known = diagnose(material.hypotheses, exercise, best.calls, material.relations)
     if known is None and best.corrected:

@@ -56,7 +56,7 @@ def _bare(exercise: Exercise, best: Attempt) -> ExerciseResult:
 
 
 def _as_test_result(outcome: Outcome, points: float) -> TestResult:
-    state: State = "not known" if outcome.untouched else "passed" if outcome.error is None else "failed"
+    state: State = "passed" if outcome.error is None else "failed" if outcome.started else "not known"
     score = points if state == "passed" else round(points * outcome.kept, 4)
     message, stopped = NO_MESSAGE if outcome.error else "", isinstance(outcome.error, Stopped)
     return TestResult(outcome.test.name, outcome.test.sentence, state, score, points, message, stopped)

@@ -43,10 +43,10 @@ class FailedTest(Exception):
 
     reason: tests that fail for one reason have the same reason, even if their texts differ; empty if there is none
     parts: the message in parts, if a visible test raised it
-    untouched: whether there was nothing to judge
+    started: false if there was nothing to judge
     """
 
-    reason, untouched = "", False
+    reason, started = "", True
     parts: TestMessage | None = None
 
     def __init__(self, text: str, hint: str = "") -> None:
@@ -64,7 +64,7 @@ class NotStarted(StudentError):
     is_own_stub: whether it is the exercise's own stub, rather than that of an exercise it calls
     """
 
-    untouched = True
+    started = False
 
     def __init__(self, text: str, is_own_stub: bool = False) -> None:
         super().__init__(text)
@@ -74,7 +74,7 @@ class NotStarted(StudentError):
 class Missing(StudentError):
     """The name is not defined in the notebook."""
 
-    untouched = True
+    started = False
 
 
 class Raised(StudentError):

@@ -120,7 +120,7 @@ class Outcome:
         error = self.error
         if isinstance(error, Mismatch):
             return error.symptom in ("", "shape") and error.reason != CHANGED_ARGUMENT
-        return isinstance(error, FailedTest) and not error.untouched
+        return isinstance(error, FailedTest) and error.started
 
     @property
     def asks_if_others_pass(self) -> bool:
@@ -131,9 +131,9 @@ class Outcome:
         return isinstance(error.parts.question if error.parts else error.hint, IfOthersPass)
 
     @property
-    def untouched(self) -> bool:
-        """Whether there was nothing to judge."""
-        return isinstance(self.error, FailedTest) and self.error.untouched
+    def started(self) -> bool:
+        """Whether there was something to judge."""
+        return not isinstance(self.error, FailedTest) or self.error.started
 
     @property
     def reason(self) -> str:

@@ -152,7 +152,7 @@ class Attempt:
     @property
     def started(self) -> bool:
         """True if there was something to judge."""
-        return not all(outcome.untouched for outcome in self.outcomes)
+        return any(outcome.started for outcome in self.outcomes)
 
     @property
     def full(self) -> bool:
