@@ -19,7 +19,7 @@ import re
 import traceback
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -57,7 +57,11 @@ MAX_MESSAGE = 2_000  # characters; an answer may put its own text into a message
 
 @dataclass(frozen=True)
 class Test:
-    """One test of a suite, as collected. about_time: its question if a call is too slow, if it has one"""
+    """One test of a suite, as collected.
+
+    about_time: its question if a call is too slow, if it has one
+    path: the suite's file; code: its function; marks: the names of pytest's
+    """
 
     __test__ = False
 
@@ -66,6 +70,9 @@ class Test:
     sentence: str
     weight: float
     about_time: str = ""
+    path: Path = field(default=Path(), compare=False)
+    code: Any = field(default=None, compare=False)
+    marks: frozenset[str] = field(default=frozenset(), compare=False)
 
 
 @dataclass(frozen=True)
@@ -155,12 +162,8 @@ class Suite:
         self.paths = tuple(self.folder / path.parent.name / path.name for path in paths)
         self._notes = Notes()
         with self._notes.taken():
-            items = {_as_test(item): item for item in _collected(self.folder, self.paths)}
-        self._calls = {test: _TestCall.of(item) for test, item in items.items()}
-        self.tests: tuple[Test, ...] = tuple(items)
-        self.path_of = {test: item.path for test, item in items.items()}
-        self.code_of: dict[Test, Any] = {test: call.function for test, call in self._calls.items()}
-        self.marks = {test: {mark.name for mark in item.iter_markers()} for test, item in items.items()}
+            self._calls = {_as_test(item): _TestCall.of(item) for item in _collected(self.folder, self.paths)}
+        self.tests = tuple(self._calls)
 
     def exercises(self) -> list[str]:
         """The exercises' names, in the suites' order."""
@@ -381,4 +384,5 @@ def _as_test(item: pytest.Function) -> Test:
         raise CourseError(f"{item.path}: {item.name}: its weight is {weight:g}; it should be a number above 0")
     late = item.get_closest_marker("about_time")
     about_time = late.args[0] if late else getattr(item.function, "about_time", "")
-    return Test(exercise.args[0], item.name, " ".join(document.split()), float(weight), about_time)
+    sentence, marks = " ".join(document.split()), frozenset(mark.name for mark in item.iter_markers())
+    return Test(exercise.args[0], item.name, sentence, float(weight), about_time, item.path, item.function, marks)

@@ -25,14 +25,12 @@ PlannedAnswers = Mapping[CallPlace, Unread]
 class Setting:
     """What a rule may use.
 
-    marks: pytest's, of each test
     calls: makes calls of the exercise
     right: the reference's answers
     """
 
     exercise: str
     tests: Sequence[Test]
-    marks: Mapping[Test, Collection[str]]
     plan: Plan
     calls: ExerciseCalls
     right: Answering
