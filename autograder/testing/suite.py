@@ -12,12 +12,10 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-import io
 import math
 import os
 import re
 import traceback
-import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,7 +29,7 @@ from autograder.errors import CourseError, MachineError
 from autograder.report import TestMessage
 from autograder.testing.call_text import Notes, as_written
 from autograder.testing.expect import CHANGED_ARGUMENT, IfOthersPass
-from autograder.testing.functions import AnsweredCall, Functions
+from autograder.testing.functions import AnsweredCall, Functions, quiet
 from autograder.testing.mismatch import (
     NONE,
     NOT_RIGHT,
@@ -275,8 +273,7 @@ def _collected(folder: Path, paths: Sequence[Path]) -> list[pytest.Function]:
     arguments += ["-p", "no:unraisableexception"]
     collector = _Collector(folder)
     loading.forget(folder)
-    with _without_settings(), warnings.catch_warnings(), _quiet():
-        warnings.simplefilter("ignore", pytest.PytestUnknownMarkWarning)  # `autograder dev check` names it
+    with _without_settings(), quiet():  # `autograder dev check` names an unknown mark
         pytest.main([*arguments, *(os.path.relpath(path, folder) for path in paths)], plugins=[collector])
     for path, error in collector.not_loaded.items():
         if isinstance(error, ModuleNotFoundError) and not str(error.name).startswith(loading.PACKAGE):
@@ -332,12 +329,6 @@ class _Collector:
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         self.items = [item for item in session.items if isinstance(item, pytest.Function)]
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        yield
 
 
 @contextlib.contextmanager
