@@ -185,27 +185,7 @@ class Suite:
     def _failed(self, test: Test, error: BaseException, student: Functions, reference: Functions | None) -> Outcome:
         """The outcome of a failed test, with the call that the error is about and its arguments."""
         where, in_suite = _where(error, self.folder)
-        if isinstance(error, Missing) and student.calls and student.calls[-1].call.gives is Gives.NAME:
-            error = Missing(f"{error} It belongs in the cell of `{test.exercise}`.")
-        if isinstance(error, Stopped) and error.late and test.about_time:
-            error = Stopped(f"{error.late}. {test.about_time}", error.late)
-        if isinstance(error, NoField):
-            error = Mismatch(str(error))
-        if isinstance(error, AssertionError | pytest.fail.Exception) and not isinstance(error, Mismatch):
-            # A plain `assert ..., "hint"` or `pytest.fail("hint")`. One that is raised elsewhere, such as in
-            # numpy.testing, would tell the expected values.
-            error = Mismatch(NOT_RIGHT, str(error) if in_suite else "")
-        if in_suite and isinstance(error, ValueError | TypeError) and (found := _UNPACKED.search(str(error))):
-            last = student.calls[-1].answer if student.calls else None
-            if isinstance(last, Reply):
-                belongs = (
-                    f", where {found['count']} values belong" if found["count"] else ", where several values belong"
-                )
-                error = Mismatch(f"returned {kind_of(last.value)}{belongs}.", got=last.value, symptom="kind")
-        if isinstance(error, Mismatch) and NONE in error.text and student.calls:
-            part = "a part of the answer" if student.calls[-1].call.seeds is None else "a gradient"
-            if not any(isinstance(one.answer, Reply) and one.answer.value is None for one in student.calls):
-                error = of_part(error, part)
+        error = _in_words(test, error, student.calls, in_suite)
         if isinstance(error, Mismatch) and reference is not None:
             error = locate_fault(error, student.calls, reference._answer)
         about = call_about(getattr(error, "got", None), student.calls)
@@ -217,6 +197,32 @@ class Suite:
         inputs = self._notes.line(about.call, names) if isinstance(error, Mismatch) else ""
         is_exact = isinstance(error, Raised) and "TypeError" in error.types and "argument" in str(error)
         return Outcome(test, error, as_written(about.call, names, is_exact), inputs, where, answer=about)
+
+
+def _in_words(test: Test, error: BaseException, calls: Sequence[AnsweredCall], in_suite: bool) -> BaseException:
+    """The error with what the test and the last call add to its words, or with words for a student if it has none."""
+    last = calls[-1] if calls else None
+    if isinstance(error, Missing) and last and last.call.gives is Gives.NAME:
+        return Missing(f"{error} It belongs in the cell of `{test.exercise}`.")
+    if isinstance(error, Stopped) and error.late and test.about_time:
+        return Stopped(f"{error.late}. {test.about_time}", error.late)
+    if isinstance(error, NoField):
+        return Mismatch(str(error))
+    if isinstance(error, Mismatch):
+        has_none = any(isinstance(one.answer, Reply) and one.answer.value is None for one in calls)
+        if NONE not in error.text or last is None or has_none:
+            return error
+        return of_part(error, "a part of the answer" if last.call.seeds is None else "a gradient")
+    if isinstance(error, AssertionError | pytest.fail.Exception):
+        # A plain `assert ..., "hint"` or `pytest.fail("hint")`. One that is raised elsewhere, such as in
+        # numpy.testing, would tell the expected values.
+        return Mismatch(NOT_RIGHT, str(error) if in_suite else "")
+    unpacked = _UNPACKED.search(str(error)) if in_suite and isinstance(error, ValueError | TypeError) else None
+    if unpacked and last and isinstance(last.answer, Reply):
+        got = last.answer.value
+        text = f"returned {kind_of(got)}, where {unpacked['count'] or 'several'} values belong."
+        return Mismatch(text, got=got, symptom="kind")
+    return error
 
 
 @dataclass(frozen=True)
