@@ -40,14 +40,14 @@ FEW = 8  # answers of up to so many numbers are shown whole; of larger ones, the
 WIDE = 16  # of a longer row, only the first number that differs
 
 
-def array(got: Any, hint: str = "", what: str = "") -> np.ndarray:
+def array(got: Any, hint: str = "", what: str = RESULT) -> np.ndarray:
     """`got` as a NumPy array; fails if it is something else. `what` names one part of an answer."""
     if not isinstance(got, np.ndarray):
         fail_for_kind(got, _not(got, "a NumPy array"), hint, what)
     return got
 
 
-def tensor(got: Any, hint: str = "", what: str = "") -> np.ndarray:
+def tensor(got: Any, hint: str = "", what: str = RESULT) -> np.ndarray:
     """The numbers of a PyTorch tensor; fails if `got` is something else. `what` names one part of an answer."""
     if not is_tensor(got):
         fail_for_kind(got, _not(got, "a PyTorch tensor"), hint, what)
@@ -70,17 +70,13 @@ def pair(got: Any, names: str | Sequence[str] = "(output, weights)") -> tuple[An
     return got[0], got[1]
 
 
-def numbers(value: Any) -> Any:
-    """`value` as an array or as one number; fails if it is something else."""
-    return _numbers(value, NO_ARRAY)
-
-
-def _numbers(value: Any, expectation: str, hint: str = "", what: str = "") -> Any:
-    if isinstance(value, np.ndarray | np.generic | bool | int | float):
-        return value
-    if is_tensor(value):
-        return value.detach().numpy()
-    fail_for_kind(value, expectation, hint, what)
+def numbers(got: Any, hint: str = "", what: str = RESULT, expectation: str = NO_ARRAY) -> Any:
+    """`got` as an array or as one number; fails if it is something else."""
+    if isinstance(got, np.ndarray | np.generic | bool | int | float):
+        return got
+    if is_tensor(got):
+        return got.detach().numpy()
+    fail_for_kind(got, expectation, hint, what)
 
 
 def shape(got: Any, wanted: Sequence[int], hint: str = "", what: str = RESULT) -> None:
@@ -192,7 +188,7 @@ def _as_arrays(got: Any, wanted: Any, hint: str, what: str, tells: bool) -> tupl
     kinds = complex if isinstance(wanted, complex) else ()
     expectation = NO_NUMBER if isinstance(wanted, int | float | complex | np.generic) else NO_ARRAY
     got, wanted = (
-        np.asarray(value if isinstance(value, kinds) else _numbers(value, expectation, hint, what))
+        np.asarray(value if isinstance(value, kinds) else numbers(value, hint, what, expectation))
         for value in (got, wanted)
     )
     if got.shape != wanted.shape:
@@ -243,7 +239,7 @@ def table(
     column_order: bool = False,
     dtypes: bool = False,
     index: bool = True,
-    atol: float | None = None,
+    atol: float = WITHIN,
     tells: bool = False,
 ) -> None:
     """The same table as `wanted`: a pandas frame, a series or an index.
@@ -258,13 +254,13 @@ def table(
     tells: whether the message gives the expected value, for visible tests
     """
     _, found, right = _same_type(got, wanted, hint, what)
-    how = How(row_order, column_order, dtypes, index, WITHIN if atol is None else atol, tells)
+    how = How(row_order, column_order, dtypes, index, atol, tells)
     _must_not_differ(difference_of_tables(found, right, how), got, hint, what)
 
 
 def finite(got: Any, hint: str = "", what: str = RESULT) -> None:
     """No NaN, no infinity."""
-    got = np.asarray(_numbers(got, NO_ARRAY, hint, what))
+    got = np.asarray(numbers(got, hint, what))
     bad = ~np.isfinite(got)
     if bad.any():
         index = tuple(int(i) for i in np.argwhere(bad)[0])
@@ -305,7 +301,7 @@ def unchanged(after: Sequence[Any], before: Sequence[Any], names: Sequence[str],
 
 def differs(one: Any, other: Any, hint: str, what: str = RESULT) -> None:
     """The answers to two different calls are not the same."""
-    one, other = (np.asarray(_numbers(value, NO_ARRAY, hint, what)) for value in (one, other))
+    one, other = (np.asarray(numbers(value, hint, what)) for value in (one, other))
     if one.shape == other.shape and np.allclose(one, other, rtol=0, atol=UNCHANGED, equal_nan=True):
         finite(one, hint, what)  # two NaN may come from different numbers
         fail(f"{what} stays the same.", hint)
