@@ -25,8 +25,8 @@ from autograder.judge.rules.rule import Attempt
 from autograder.report import Finding
 from autograder.testing.catalogue import Mistake, OfAnswer
 from autograder.testing.comparing import same_answer, same_array, same_value
-from autograder.testing.expect import Mismatch
 from autograder.testing.functions import AnsweredCall, has_chance
+from autograder.testing.mismatch import Mismatch
 from autograder.testing.plan import PlannedCall
 from cellcage.notebook_calls import read
 from cellcage.protocol.calls import Answer, Failure, Kind, Reply

@@ -28,11 +28,12 @@ from autograder.course import loading
 from autograder.errors import CourseError, MachineError
 from autograder.report import TestMessage
 from autograder.testing.call_text import Notes, as_written
-from autograder.testing.expect import CHANGED_ARGUMENT, IfOthersPass
+from autograder.testing.expect import CHANGED_ARGUMENT
 from autograder.testing.functions import AnsweredCall, Functions, quiet
 from autograder.testing.mismatch import (
     NONE,
     NOT_RIGHT,
+    IfOthersPass,
     Mismatch,
     call_about,
     has_elsewhere,

@@ -20,8 +20,8 @@ from autograder.judge.rules.rule import Attempt, Rule, Setting, TestRun
 from autograder.testing.callbacks import passes_functions
 from autograder.testing.cases import alike
 from autograder.testing.containers import NUMBER, are_several, in_containers_of, in_place_of, order_in, slip_in
-from autograder.testing.expect import Mismatch
 from autograder.testing.functions import Answering
+from autograder.testing.mismatch import Mismatch
 from autograder.testing.suite import Outcome, Test
 from cellcage.protocol.calls import Answer, Call, Gives, Reply
 from cellcage.values.value import parts_of
