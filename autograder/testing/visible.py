@@ -19,7 +19,7 @@ from autograder.report import TestMessage
 from autograder.testing import expect
 from autograder.testing.call_text import as_text
 from autograder.testing.mismatch import RESULT, Mismatch
-from autograder.testing.student_errors import IN_PLACE, TWO_DTYPES, Raised, reworded
+from autograder.testing.student_errors import IN_PLACE, TWO_DTYPES, Raised
 from autograder.testing.tolerances import VISIBLE
 
 ABOUT_SHAPES = ("multiplied", "broadcast", "shape", "axis", "axes", "dimension", "unpack")
@@ -53,9 +53,9 @@ def shown(question: str, *fits: str, **given: Any) -> Iterator[None]:
         mismatch.parts = parts
         raise mismatch from None
     except Raised as error:
-        text = reworded(str(error))
-        reason = text.partition(", line ")[0]  # without the code, which holds words such as `axis=`
-        about_shapes = "it should be" not in reason and any(word in reason for word in ABOUT_SHAPES)
+        text = str(error)
+        said = text.partition(", line ")[0]  # without the code, which holds words such as `axis=`
+        about_shapes = "it should be" not in said and any(word in said for word in ABOUT_SHAPES)
         asked = question if "exception" in fits else QUESTIONS["error about shapes"] if about_shapes else ""
         asked = next((QUESTIONS[words] for words in (IN_PLACE, TWO_DTYPES) if words in text), asked)
         parts = TestMessage(text, asked, went_in)
