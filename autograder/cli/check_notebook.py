@@ -77,9 +77,10 @@ def open_sandbox(sandbox: str = "auto") -> Iterator[ForkServer]:
     if sys.platform != "linux":
         raise MachineError("notebooks run only on Linux, or in a container with Linux", NO_LINUX)
     backend, _ = backend_for(sandbox)
+    course = content.course_folder()
     with (
-        Zygote(backend, content.imported_once()) as zygote,
-        ForkServer(zygote, setting=content.sandbox_setting()) as server,
+        Zygote(backend, content.imported_once(course)) as zygote,
+        ForkServer(zygote, setting=content.sandbox_setting(course)) as server,
     ):
         yield server
 

@@ -243,9 +243,9 @@ def course_relations(course: Path) -> tuple[Any, ...]:
 
 
 @functools.cache
-def settings_of(course: Path | None = None) -> CourseSettings:
-    """The contents of `course.toml` in the folder `course`, by default the first installed course."""
-    return read_toml((course or course_folder()) / COURSE, CourseSettings)
+def settings_of(course: Path) -> CourseSettings:
+    """The contents of `course.toml` in the folder `course`."""
+    return read_toml(course / COURSE, CourseSettings)
 
 
 def settings_now(root: Path) -> CourseSettings:
@@ -253,18 +253,14 @@ def settings_now(root: Path) -> CourseSettings:
     return read_toml(course_folder(root) / COURSE, CourseSettings)
 
 
-def sandbox_setting(course: Path | None = None) -> dict[str, Any]:
+def sandbox_setting(course: Path) -> dict[str, Any]:
     """What student code starts with, as plain data (`cellcage.protocol.messages.Setting`).
 
     In the sandbox `check` and all else that the packages of the engine and of the course have does nothing, and
     `grading` is True.
     """
-    settings = msgspec.to_builtins(settings_of(course))
-    packages = "autograder", (course or course_folder()).name
-    return {
-        "names": settings["names"],
-        "stand_ins": {package: {"grading": True} for package in packages},
-    }
+    stand_ins = {package: {"grading": True} for package in ("autograder", course.name)}
+    return {"names": settings_of(course).names, "stand_ins": stand_ins}
 
 
 def ready_made(exercise: Path) -> tuple[str, ...]:
@@ -277,16 +273,15 @@ def ready_made(exercise: Path) -> tuple[str, ...]:
 
 def word(thing: str) -> str:
     """The first installed course's word for a thing, by `[words]` in its `course.toml`; by default `thing` itself."""
-    return settings_of().words.get(thing, thing)
+    return settings_of(course_folder()).words.get(thing, thing)
 
 
-def imported_once(course: Path | None = None) -> tuple[str, ...]:
+def imported_once(course: Path) -> tuple[str, ...]:
     """Modules to import once for all submissions of a run: those that notebooks find imported, and slow ones.
 
-    matplotlib, which also searches for fonts, is included if a notebook of the course mentions it.
+    matplotlib, which also searches for fonts, is included if a notebook of the course draws with it.
     """
-    settings, folder = settings_of(course), course or course_folder()
-    notebooks = (folder.parent / "source").glob("*/*.ipynb")
+    settings, notebooks = settings_of(course), (course.parent / "source").glob("*/*.ipynb")
     draws = any(b"matplotlib" in path.read_bytes() for path in notebooks)
     return (*settings.names.values(), *settings.early, *(["matplotlib.pyplot"] if draws else []))
 
@@ -294,9 +289,7 @@ def imported_once(course: Path | None = None) -> tuple[str, ...]:
 # ---------------------------------------------------------------- what a mark depends on
 
 
-def digest_of(
-    files: Sequence[Path], folder: Path, others: Collection[str], parts: Sequence[str] = ("",), more: str = ""
-) -> str:
+def digest_of(files: Sequence[Path], folder: Path, others: Collection[str], parts: Sequence[str], more: str) -> str:
     """A digest of `files`, of the content of the assignment in `folder` and of all assignments, and of the engine.
 
     others: names of the other assignments, whose own content does not count
