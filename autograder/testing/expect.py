@@ -21,7 +21,7 @@ from autograder.testing.mismatch import Mismatch as Mismatch
 from autograder.testing.mismatch import fail as fail
 from autograder.testing.mismatch import kind_of as kind_of
 from autograder.testing.student_errors import FailedTest, Missing, NotStarted, Raised, Stopped, StudentError
-from autograder.testing.tolerances import CHECKED, UNCHANGED, WITHIN
+from autograder.testing.tolerances import CHECKED, DIFFERENT, WITHIN
 from cellcage.values.arrays_codec import layout
 from cellcage.values.codec import WRITERS, encode
 from cellcage.values.tables.comparison import How
@@ -302,7 +302,7 @@ def unchanged(after: Sequence[Any], before: Sequence[Any], names: Sequence[str],
 def differs(one: Any, other: Any, hint: str, what: str = RESULT) -> None:
     """The answers to two different calls are not the same."""
     one, other = (np.asarray(numbers(value, hint, what)) for value in (one, other))
-    if one.shape == other.shape and np.allclose(one, other, rtol=0, atol=UNCHANGED, equal_nan=True):
+    if one.shape == other.shape and np.allclose(one, other, rtol=0, atol=DIFFERENT, equal_nan=True):
         finite(one, hint, what)  # two NaN may come from different numbers
         fail(f"{what} stays the same.", hint)
 

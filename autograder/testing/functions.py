@@ -85,7 +85,7 @@ Key = tuple[bytes, tuple[Any, ...]]  # a call as bytes, and the functions among 
 
 @dataclass(frozen=True)
 class Gradients:
-    """Output and gradients of one call; a gradient is None where nothing flows. `after`: the arguments afterwards."""
+    """A call's value and its gradients by inputs and parameters, None where nothing flows. `after`: its inputs then."""
 
     value: Any
     inputs: list[Any]
@@ -391,10 +391,10 @@ def quiet(printed: io.TextIOBase | None = None) -> Iterator[None]:
 
 def answering(names: Mapping[str, Any]) -> Answering:
     """A function that answers calls with `names` of this process, which are the course's own."""
-    exercise = Here(dict(names), of_course=True).begin(without_reference())
+    calls = Here(dict(names), of_course=True).begin(without_reference())
 
     def answer(call: Call) -> Answer:
-        found = exercise.answer(call)
+        found = calls.answer(call)
         return found if isinstance(found, NoAnswer) else answer_of(answer_bytes(found))
 
     return answer

@@ -19,7 +19,7 @@ from cellcage.protocol.calls import Failure, Kind, NoAnswer, Why
 
 BY_HAND = "stopped by hand"  # a reason
 DEBUGGER = "BdbQuit"  # raised by pdb where nobody answers it
-NOTES = (
+SURROUNDINGS = (
     (re.compile("EOF when reading a line"), "Nobody types when grading, so `input()` gets no answer."),
     (
         re.compile(r"\b(?:CUDA|NVIDIA|XPU|MPS|mps)\b|cuda\.is_available|accelerator device"),
@@ -139,8 +139,7 @@ def explained(kind: str, text: str) -> str:
     """An exception as a sentence, as `raised`, with what it says about the surroundings."""
     if kind == DEBUGGER:
         return IN_DEBUGGER
-    note = next((f" {words}" for pattern, words in NOTES if pattern.search(text)), "")
-    return f"{raised(kind, text)}{note}"
+    return raised(kind, text) + next((f" {words}" for pattern, words in SURROUNDINGS if pattern.search(text)), "")
 
 
 # ---------------------------------------------------------------- what NumPy and PyTorch say
