@@ -48,6 +48,14 @@ from cellcage.values.value import NoField
 
 # Settings of the environment that are meant for other tests: a suite does not know their options.
 SETTINGS = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
+OPTIONS = (
+    "--collect-only", "--quiet", "-c", os.devnull, "--noconftest", "--capture=no",
+    "--assert=plain",  # a plain assert's message is not extended: pytest would add the expected values
+    # Plugins that happen to be installed would cost half a second, and could order or time a suite their own way.
+    "--disable-plugin-autoload",
+    # It would collect garbage five times in the end, which takes 0.2 s once PyTorch is loaded.
+    "-p", "no:unraisableexception",
+)  # fmt: skip
 GIVEN = ("student", "reference")
 VALUE_ORDER = "the order of values"  # a reason
 _UNPACKED = re.compile(r"values to unpack \(expected (?:at least )?(?P<count>\d+)|cannot unpack non-iterable")
@@ -269,19 +277,12 @@ def _collected(folder: Path, paths: Sequence[Path]) -> list[pytest.Function]:
     """The tests that pytest finds in the files. Raises `CourseError` and `MachineError`."""
     if not paths:  # no exercise of the assignment is judged by a suite
         return []
-    arguments = ["--collect-only", "--quiet", f"--rootdir={folder}", "-c", os.devnull, "--noconftest"]
-    # Without this it lists every folder on the way to the suite, and in a sandbox most of them cannot be listed.
-    arguments.append(f"--confcutdir={folder}")
-    # The message of a plain assert is not extended: pytest would add the expected values.
-    arguments.append("--assert=plain")
-    # Plugins that happen to be installed would cost half a second, and could order or time a suite their own way.
-    arguments += ["--disable-plugin-autoload", "--capture=no"]
-    # It would collect garbage five times in the end, which takes 0.2 s once PyTorch is loaded.
-    arguments += ["-p", "no:unraisableexception"]
     collector = _Collector(folder)
     loading.forget(folder)
     with _without_settings(), quiet():  # `autograder dev check` names an unknown mark
-        pytest.main([*arguments, *(os.path.relpath(path, folder) for path in paths)], plugins=[collector])
+        # Without the second it lists every folder on the way to the suite, and in a sandbox most cannot be listed.
+        folders = f"--rootdir={folder}", f"--confcutdir={folder}"
+        pytest.main([*OPTIONS, *folders, *(os.path.relpath(path, folder) for path in paths)], plugins=[collector])
     for path, error in collector.not_loaded.items():
         if isinstance(error, ModuleNotFoundError) and not str(error.name).startswith(loading.PACKAGE):
             raise MachineError(_how_to_get(error.name or str(error)))
