@@ -167,17 +167,19 @@ class Visible:
 
     def hint_for(self, exercise: str) -> Hint:
         """The hints for an exercise. Raises `UnknownExercise`."""
-        path = self.folder / self.assignment_of(exercise) / exercise / "hint.toml"
-        return read_toml(path, Hint)
+        return read_toml(self._folder_of(exercise) / "hint.toml", Hint)
 
     def nudge(self, exercise: str) -> str:
         """A sentence on how to get its hints; empty if it has none, as a minimal exercise."""
-        has_hints = self.picture_of(exercise).with_name("hint.toml").is_file()
+        has_hints = (self._folder_of(exercise) / "hint.toml").is_file()
         return f'`hint("{exercise}")` gives a first nudge.' if has_hints else ""
 
     def picture_of(self, exercise: str) -> Path:
         """The path of an exercise's example to draw, which need not exist. Raises `UnknownExercise`."""
-        return self.folder / self.assignment_of(exercise) / exercise / "picture.toml"
+        return self._folder_of(exercise) / "picture.toml"
+
+    def _folder_of(self, exercise: str) -> Path:
+        return self.folder / self.assignment_of(exercise) / exercise
 
 
 def visible_around(folder: Path, exercise: str) -> Visible:

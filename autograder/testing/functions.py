@@ -12,7 +12,7 @@
     student.table.printed(rows)                 the text that the call prints
     student.value("answer_3")                   the value of a name that is not a function
 
-Each of them is made with a function that answers the calls: from a process in the sandbox, or from this process, for
+Both are made with a function that answers the calls: from a process in the sandbox, or from this process, for
 `check` in a notebook and for trusted code. Here, too, arguments and values are copied as they would be across the
 sandbox's boundary. Warnings are dropped, as is printed text unless somebody asks for it. Code of the course has a time
 limit; a student can stop their own kernel.
@@ -141,7 +141,7 @@ class Functions:
     def __getattr__(self, name: str) -> Function:
         if name.startswith("_"):
             raise AttributeError(name)
-        return Function(self, name)
+        return Function(self._reply, name)
 
     def value(self, name: str) -> Any:
         """The value of a name after all cells have run, as data."""
@@ -161,31 +161,31 @@ class Functions:
 
 
 class Function:
-    """One exercise of a student."""
+    """One exercise of a student or of the reference."""
 
-    def __init__(self, student: Functions, name: str) -> None:
-        self._student, self.name = student, name
+    def __init__(self, reply: Callable[[Call], Reply], name: str) -> None:
+        self._reply, self.name = reply, name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The value of the call, as data."""
-        return self._student._reply(Call(self.name, args, kwargs)).value
+        return self._reply(Call(self.name, args, kwargs)).value
 
     def printed(self, *args: Any, **kwargs: Any) -> str:
         """The text that the call prints, up to 16,000 characters. `expect.text` compares it."""
-        return cast(str, self._student._reply(Call(self.name, args, kwargs, gives=Gives.PRINTED)).value)
+        return cast(str, self._reply(Call(self.name, args, kwargs, gives=Gives.PRINTED)).value)
 
     def inputs_after(self, *args: Any, **kwargs: Any) -> list[Any]:
         """The positional arguments as they are after the call."""
-        return self._student._reply(Call(self.name, args, kwargs)).inputs or []
+        return self._reply(Call(self.name, args, kwargs)).inputs or []
 
     def gradients(self, *args: Any, seeds: Sequence[Any], **kwargs: Any) -> Gradients:
         """Output, and gradients of sum(output * seed) by each floating tensor among `args`."""
-        reply = self._student._reply(Call(self.name, args, kwargs, seeds=list(seeds)))
+        reply = self._reply(Call(self.name, args, kwargs, seeds=list(seeds)))
         return Gradients(reply.value, reply.gradients or [])
 
     def build(self, *args: Any, **kwargs: Any) -> dict[str, tuple[int, ...]]:
         """Construct an `nn.Module`; its parameters' names and shapes."""
-        return self._student._reply(Call(self.name, instance=Instance(args, kwargs), build=True)).shapes
+        return self._reply(Call(self.name, instance=Instance(args, kwargs), build=True)).shapes
 
     def run(
         self,
@@ -207,7 +207,7 @@ class Function:
         steps = [] if training else [Step(EVAL)]
         steps += [] if after is None else [Step("__call__", after)]
         seeds = None if seeds is None else list(seeds)
-        reply = self._student._reply(Call(self.name, args, kwargs, instance, seeds, steps=steps))
+        reply = self._reply(Call(self.name, args, kwargs, instance, seeds, steps=steps))
         return Gradients(reply.value, reply.gradients or [], reply.parameters, reply.inputs or [])
 
     def use(self, steps: Sequence[tuple[Any, ...]], *args: Any, **kwargs: Any) -> Any:
@@ -222,7 +222,7 @@ class Function:
         return self._used(steps, args, kwargs).inputs or []
 
     def _used(self, steps: Sequence[tuple[Any, ...]], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Reply:
-        return self._student._reply(Call(self.name, args, kwargs, steps=[Step(name, given) for name, *given in steps]))
+        return self._reply(Call(self.name, args, kwargs, steps=[Step(name, given) for name, *given in steps]))
 
     def within(self, memory: int, *args: Any, **kwargs: Any) -> Any:
         """The value of the call; raises `HeldTooMuch` if more than `memory` bytes were held at once.
@@ -231,7 +231,7 @@ class Function:
         counts PyTorch's memory, and student code cannot change what it reports. Set the limit well below what a wrong
         answer takes: 24 MB where that is 64 MB.
         """
-        return self._student._reply(Call(self.name, args, kwargs, memory=memory)).value
+        return self._reply(Call(self.name, args, kwargs, memory=memory)).value
 
 
 # ---------------------------------------------------------------- refused arguments
