@@ -65,14 +65,7 @@ from cellcage.values.value import Other, Record, arrays, changed
 from cellcage.values.value_type import for_caller, portable, type_of
 
 NO_VALUE = "the notebook has nothing under the name `{name}`, or None. Does a cell set it, and does that cell run?"
-# What to pass in place of an argument that does not cross to the student's code.
 DRAWS = np.random.Generator | np.random.RandomState | np.random.BitGenerator | random.Random
-OF_CHANCE = "pass a seed, and let the function make its generator"
-OF_FILES = "pass the text in it, or the name of a file beside the notebook"
-OF_FUNCTIONS = "pass each function as an argument of its own"
-OF_ITERATORS = "pass a list"
-OF_ANYTHING = "pass the numbers and texts that it is made of, and let the notebook make it"
-
 # On the clock, for one call of the course's code. In the sandbox a call has 4 s of CPU time; a machine may be busy.
 COURSE_SECONDS = 10.0
 COURSE_SECONDS_AGAIN = 1.0  # after a call that was stopped: most likely the next ones run into the same loop
@@ -282,16 +275,19 @@ def _methods(kind: type) -> list[str]:
 
 
 def _instead(item: Any) -> str:
+    """What to pass in place of an argument that does not cross to the student's code."""
     torch = sys.modules.get("torch")
     if isinstance(item, DRAWS) or (torch is not None and isinstance(item, torch.Generator)):
-        return OF_CHANCE
+        return "pass a seed, and let the function make its generator"
     if isinstance(item, io.IOBase):
-        return OF_FILES
+        return "pass the text in it, or the name of a file beside the notebook"
     if callable(item):
-        return OF_FUNCTIONS
+        return "pass each function as an argument of its own"
     if hasattr(item, "__next__"):
-        return OF_ITERATORS
-    return "pass another one" if type_of(item) or isinstance(item, np.ndarray) else OF_ANYTHING
+        return "pass a list"
+    if type_of(item) or isinstance(item, np.ndarray):
+        return "pass another one"
+    return "pass the numbers and texts that it is made of, and let the notebook make it"
 
 
 # ---------------------------------------------------------------- answered in this process
