@@ -43,7 +43,7 @@ from autograder.task import read_message
 from autograder.testing.callbacks import Questions, is_small
 from autograder.testing.cases import alike
 from autograder.testing.comparing import same_answer
-from autograder.testing.expect import kind_of
+from autograder.testing.mismatch import kind_of
 from cellcage.notebook_calls import read
 from cellcage.protocol import frames
 from cellcage.protocol.calls import Call, Failure, Reply, answer_bytes, answer_of, call_of

@@ -167,11 +167,12 @@ def suite_covers(assignment: Assignment) -> Iterator[Problem]:
 
     def check(suite: Suite) -> Iterator[Problem]:
         yield from _in_their_folders(suite, "hidden tests")
-        for test, path in suite.path_of.items():
-            for mark in sorted(suite.marks[test] - KNOWN_MARKS):
-                yield Problem(path, test.name, f"there is no mark {mark!r}", "Is it a typo?")
+        for test in suite.tests:
+            for mark in sorted(test.marks - KNOWN_MARKS):
+                yield Problem(test.path, test.name, f"there is no mark {mark!r}", "Is it a typo?")
             if not test.weight > 0:
-                yield Problem(path, test.name, f"its weight is {test.weight:g}", "Give it some, or delete the test.")
+                remedy = "Give it some, or delete the test."
+                yield Problem(test.path, test.name, f"its weight is {test.weight:g}", remedy)
 
     yield from _in_each(assignment.suites, check)
 
@@ -206,7 +207,7 @@ def _in_time(path: Path, what: str, make: Callable[[], Made]) -> Made:
 def _in_their_folders(suite: Suite, what: str) -> Iterator[Problem]:
     """The mark of each test class names the exercise of its folder."""
     for path in suite.paths:
-        name, marked = path.parent.name, {test.exercise for test, place in suite.path_of.items() if place == path}
+        name, marked = path.parent.name, {test.exercise for test in suite.tests if test.path == path}
         for other in sorted(marked - {name}):
             yield Problem(path, other, f"a class is marked {other}, and its folder is {name}", "Give both one name.")
         if name not in marked:

@@ -68,20 +68,20 @@ def judge_nothing(assignment: Assignment) -> list[Problem]:
 
 def _drawn_anew(paths: Sequence[Path], reference: Mapping[str, Any]) -> Iterator[Problem]:
     first, second = (_asked(Suite(paths), reference) for _ in range(2))
-    for test, (path, calls) in first.items():
-        if second[test][1] != calls:
+    for test, calls in first.items():
+        if second[test] != calls:
             what = "its calls are others each time, so two students are judged by different numbers"
             remedy = "Seed what it draws, such as np.random.default_rng(1)."
-            yield Problem(path, f"{test.exercise}, {test.name}", what, remedy)
+            yield Problem(test.path, f"{test.exercise}, {test.name}", what, remedy)
 
 
-def _asked(suite: Suite, reference: Mapping[str, Any]) -> dict[Test, tuple[Path, list[bytes]]]:
+def _asked(suite: Suite, reference: Mapping[str, Any]) -> dict[Test, list[bytes]]:
     answer, names = answering(reference), functools.partial(parameter_names, reference)
     found = {}
     for test in suite.tests:
         student = Functions(answer, names)
         suite.run(test, student, Functions(answer, names))
-        found[test] = suite.path_of[test], [one.call.as_bytes for one in student.calls]
+        found[test] = [one.call.as_bytes for one in student.calls]
     return found
 
 
@@ -103,7 +103,7 @@ def _never_failed(suite: Suite, exercise: str, reference: Mapping[str, Any], cat
         if test.exercise == exercise and not any(fails(test, code) for code in codes):
             what = "no known mistake fails this test"
             remedy = "Enter one that does. Or does the test judge nothing?"
-            yield Problem(suite.path_of[test], f"{exercise}, {test.name}", what, remedy, blocks=False)
+            yield Problem(test.path, f"{exercise}, {test.name}", what, remedy, blocks=False)
 
 
 def _altered(code: Any, change: Callable[[Any, tuple[Any, ...]], Any]) -> Any:

@@ -118,7 +118,7 @@ def visible_files(assignment: Assignment) -> Iterator[tuple[Path, str]]:
 def _visible_tests(hidden: Path, assignment: Assignment) -> str:
     name = hidden.parent.name
     suite = Suite([hidden])
-    tests = {test.name: suite.code_of[test] for test in suite.tests}
+    tests = {test.name: test.code for test in suite.tests}
     tests = {key: test for key, test in tests.items() if getattr(test, "visible", False)}
     right = getattr(assignment.reference(), name, None)
     lines = [f'@pytest.mark.exercise("{name}")', "class TestVisible:"]

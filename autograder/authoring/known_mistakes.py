@@ -28,8 +28,8 @@ from autograder.report import ExerciseResult, Finding
 from autograder.student.check import judged
 from autograder.testing.callbacks import parameter_names
 from autograder.testing.catalogue import Mistake, read_catalogue
-from autograder.testing.expect import Mismatch
 from autograder.testing.functions import Here, has_chance
+from autograder.testing.mismatch import Mismatch
 from autograder.testing.suite import Suite
 from cellcage.notebook_calls import read
 from cellcage.protocol.calls import Answer

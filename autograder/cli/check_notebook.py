@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.text import Text
 
 from autograder.course import content
-from autograder.course.assignments import Course, courses_around
+from autograder.course.assignments import Course, course_around
 from autograder.course.source_notebook import CHECK_PREFIX, MAX_BESIDE, CellKind, exercise_name
 from autograder.discovery import submission_in
 from autograder.errors import AutograderError, MachineError, SubmissionError
@@ -77,9 +77,10 @@ def open_sandbox(sandbox: str = "auto") -> Iterator[ForkServer]:
     if sys.platform != "linux":
         raise MachineError("notebooks run only on Linux, or in a container with Linux", NO_LINUX)
     backend, _ = backend_for(sandbox)
+    course = content.course_folder()
     with (
-        Zygote(backend, content.imported_once()) as zygote,
-        ForkServer(zygote, setting=content.sandbox_setting()) as server,
+        Zygote(backend, content.imported_once(course)) as zygote,
+        ForkServer(zygote, setting=content.sandbox_setting(course)) as server,
     ):
         yield server
 
@@ -119,7 +120,7 @@ def _visible(course: Course | None, named: Collection[str]) -> content.Visible:
 
 def _passed_over() -> Iterator[str]:
     """A sentence on the course around the current folder, unless it is installed."""
-    around = next(courses_around(Path.cwd()), None)
+    around = course_around(Path.cwd())
     if around and around.folder not in content.installed():
         option = f"--course {shlex.quote(str(around.root))}"
         yield printable(f"{around.root} is not used: it may be another person's course. If it is yours, add {option}.")

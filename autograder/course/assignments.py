@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -309,9 +309,9 @@ def find_course(handed_in: Iterable[Path] = ()) -> Course:
     handed_in: untrusted files and folders. A course's Python runs outside every sandbox, so no course is accepted
     there or below a folder of submissions. Raises `CourseError` if no other is found.
     """
-    for found in courses_around(Path.cwd(), handed_in):
-        return found
-    raise no_course()
+    if (found := course_around(Path.cwd(), handed_in)) is None:
+        raise no_course()
+    return found
 
 
 def no_course() -> CourseError:
@@ -322,14 +322,13 @@ def no_course() -> CourseError:
     )
 
 
-def courses_around(start: Path, handed_in: Iterable[Path] = ()) -> Iterator[Course]:
-    """All courses that `find_course` may choose from: the nearest first, the one shipped with this kit last."""
+def course_around(start: Path, handed_in: Iterable[Path] = ()) -> Course | None:
+    """As `find_course` finds it, from the folder `start`; None if there is none."""
     untrusted = [_folder(path) for path in handed_in]
     for folder in (start, *start.parents):
         if _is_course(folder) and not is_handed_in(folder, untrusted):
-            yield Course(folder)
-    if _is_course(KIT):
-        yield Course(KIT)
+            return Course(folder)
+    return Course(KIT) if _is_course(KIT) else None
 
 
 def is_around(course: Course) -> bool:

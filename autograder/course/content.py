@@ -171,17 +171,19 @@ class Visible:
 
     def hint_for(self, exercise: str) -> Hint:
         """The hints for an exercise. Raises `UnknownExercise`."""
-        path = self.folder / self.assignment_of(exercise) / exercise / "hint.toml"
-        return read_toml(path, Hint)
+        return read_toml(self._folder_of(exercise) / "hint.toml", Hint)
 
     def nudge(self, exercise: str) -> str:
         """A sentence on how to get its hints; empty if it has none, as a minimal exercise."""
-        has_hints = self.picture_of(exercise).with_name("hint.toml").is_file()
+        has_hints = (self._folder_of(exercise) / "hint.toml").is_file()
         return f'`hint("{exercise}")` gives a first nudge.' if has_hints else ""
 
     def picture_of(self, exercise: str) -> Path:
         """The path of an exercise's example to draw, which need not exist. Raises `UnknownExercise`."""
-        return self.folder / self.assignment_of(exercise) / exercise / "picture.toml"
+        return self._folder_of(exercise) / "picture.toml"
+
+    def _folder_of(self, exercise: str) -> Path:
+        return self.folder / self.assignment_of(exercise) / exercise
 
 
 def visible_around(folder: Path, exercise: str) -> Visible:
@@ -247,9 +249,9 @@ def course_relations(course: Path) -> tuple[Any, ...]:
 
 
 @functools.cache
-def settings_of(course: Path | None = None) -> CourseSettings:
-    """The contents of `course.toml` in the folder `course`, by default the first installed course."""
-    return read_toml((course or course_folder()) / COURSE, CourseSettings)
+def settings_of(course: Path) -> CourseSettings:
+    """The contents of `course.toml` in the folder `course`."""
+    return read_toml(course / COURSE, CourseSettings)
 
 
 def settings_now(root: Path) -> CourseSettings:
@@ -257,18 +259,14 @@ def settings_now(root: Path) -> CourseSettings:
     return read_toml(course_folder(root) / COURSE, CourseSettings)
 
 
-def sandbox_setting(course: Path | None = None) -> dict[str, Any]:
+def sandbox_setting(course: Path) -> dict[str, Any]:
     """What student code starts with, as plain data (`cellcage.protocol.messages.Setting`).
 
     In the sandbox `check` and all else that the packages of the engine and of the course have does nothing, and
     `grading` is True.
     """
-    settings = msgspec.to_builtins(settings_of(course))
-    packages = "autograder", (course or course_folder()).name
-    return {
-        "names": settings["names"],
-        "stand_ins": {package: {"grading": True} for package in packages},
-    }
+    stand_ins = {package: {"grading": True} for package in ("autograder", course.name)}
+    return {"names": settings_of(course).names, "stand_ins": stand_ins}
 
 
 def ready_made(exercise: Path) -> tuple[str, ...]:
@@ -281,16 +279,15 @@ def ready_made(exercise: Path) -> tuple[str, ...]:
 
 def word(thing: str) -> str:
     """The first installed course's word for a thing, by `[words]` in its `course.toml`; by default `thing` itself."""
-    return settings_of().words.get(thing, thing)
+    return settings_of(course_folder()).words.get(thing, thing)
 
 
-def imported_once(course: Path | None = None) -> tuple[str, ...]:
+def imported_once(course: Path) -> tuple[str, ...]:
     """Modules to import once for all submissions of a run: those that notebooks find imported, and slow ones.
 
-    matplotlib, which also searches for fonts, is included if a notebook of the course mentions it.
+    matplotlib, which also searches for fonts, is included if a notebook of the course draws with it.
     """
-    settings, folder = settings_of(course), course or course_folder()
-    notebooks = (folder.parent / "source").glob("*/*.ipynb")
+    settings, notebooks = settings_of(course), (course.parent / "source").glob("*/*.ipynb")
     draws = any(b"matplotlib" in path.read_bytes() for path in notebooks)
     return (*settings.names.values(), *settings.early, *(["matplotlib.pyplot"] if draws else []))
 
@@ -298,9 +295,7 @@ def imported_once(course: Path | None = None) -> tuple[str, ...]:
 # ---------------------------------------------------------------- what a mark depends on
 
 
-def digest_of(
-    files: Sequence[Path], folder: Path, others: Collection[str], parts: Sequence[str] = ("",), more: str = ""
-) -> str:
+def digest_of(files: Sequence[Path], folder: Path, others: Collection[str], parts: Sequence[str], more: str) -> str:
     """A digest of `files`, of the content of the assignment in `folder` and of all assignments, and of the engine.
 
     others: names of the other assignments, whose own content does not count

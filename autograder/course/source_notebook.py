@@ -203,11 +203,8 @@ def files_beside(notebook: Path) -> dict[str, bytes]:
 # ---------------------------------------------------------------- cells of plain asserts
 
 
-def ends_in_check(source: str, or_a_name: bool = False) -> bool:
-    """True if a cell ends in a call of `check`.
-
-    or_a_name: accept an unquoted name, too, which is a typo
-    """
+def ends_in_check(source: str, or_a_name: bool) -> bool:
+    """True if a cell ends in a call of `check`. or_a_name: accept an unquoted name, too, which is a typo"""
     lines = [line.strip() for line in source.splitlines() if line.strip() and not line.lstrip().startswith("#")]
     patterns = (_ENDS_IN_CHECK, _NAMED_CHECK) if or_a_name else (_ENDS_IN_CHECK,)
     return bool(lines) and any(pattern.match(lines[-1]) for pattern in patterns)
@@ -249,7 +246,7 @@ class AssertCell:
 
     grade_id: str
     source: str
-    solved: frozenset[str] = frozenset()
+    solved: frozenset[str]
 
     @functools.cached_property
     def answers(self) -> tuple[str, ...]:
@@ -271,7 +268,7 @@ class AssertCell:
     def _lines(self) -> list[str]:
         return [line.strip() for line in self.source.splitlines()]
 
-    def message(self, kind: str, text: str, line: int, hides: bool = True) -> str:
+    def message(self, kind: str, text: str, line: int, hides: bool) -> str:
         """The message for an exception of type `kind`, with this `text`, raised on a line of the cell.
 
         For a hidden line it is only what the author wrote as the assert's message, unless `hides` is false.

@@ -193,7 +193,7 @@ def _answer(outcome: Outcome) -> str:
 
 def _of_hidden_tests(outcomes: Sequence[Outcome], asks: bool) -> list[str]:
     """Messages of hidden tests, with or without their own questions. The first for a reason has code for its input."""
-    texts = ["" if outcome.untouched or outcome.error is None else str(outcome.error) for outcome in outcomes]
+    texts = [str(outcome.error) if outcome.started and outcome.error else "" for outcome in outcomes]
     reasons = [outcome.reason or text for outcome, text in zip(outcomes, texts, strict=True)]
     inputs = [f" To have the same input: `{one.reproduce}`." if one.reproduce else "" for one in outcomes]
     # A name is given for values. What is wrong with a module that was only built, it need not explain.

@@ -25,8 +25,8 @@ from autograder.judge.rules.rule import Attempt
 from autograder.report import Finding
 from autograder.testing.catalogue import Mistake, OfAnswer
 from autograder.testing.comparing import same_answer, same_array, same_value
-from autograder.testing.expect import Mismatch
 from autograder.testing.functions import AnsweredCall, has_chance
+from autograder.testing.mismatch import Mismatch
 from autograder.testing.plan import PlannedCall
 from cellcage.notebook_calls import read
 from cellcage.protocol.calls import Answer, Failure, Kind, Reply
@@ -313,7 +313,7 @@ def _count_different(answer: Answer) -> int:
 def in_hidden_tests(subject: Subject) -> Finding | None:
     """What is wrong with the answers to hidden tests: a known mistake's name, or else a relation to right answers."""
     material, exercise, best = subject.material, subject.judged.exercise.name, subject.judged.best
-    if material.hypotheses is None or all(run.outcome.untouched for run in best.runs if run.outcome.error):
+    if material.hypotheses is None or not any(run.outcome.started for run in best.runs if run.outcome.error):
         return None
     known = diagnose(material.hypotheses, exercise, best.calls, material.relations)
     if known is None and best.corrected:

@@ -84,12 +84,12 @@ def attempt(
     tests: only these of its tests; all of them if there are none
     """
     tests = tests or [test for test in material.suite.tests if test.exercise == which.name]
-    plan, marks = material.plan, material.suite.marks
+    plan = material.plan
     questions = material.questions(substituted)
     terms = replace(material.terms.get(which.name, Terms(group=which.name)), questions=questions)
     with contextlib.closing(names.begin(terms)) as calls:
         right = plan.answering(material.reference)
-        setting = Setting(which.name, tests, marks, plan, calls, right, parameter_names)
+        setting = Setting(which.name, tests, plan, calls, right, parameter_names)
         rules = [rule(setting) for rule in material.rules]
         asking = Asking(plan.by_exercise.get(which.name, ()) if tests else ())
         for rule in rules:

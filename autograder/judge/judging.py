@@ -15,7 +15,7 @@ from autograder.judge.notebook import JudgedNotebook, defines
 from autograder.judge.rules.rule import Attempt, ask_one, ask_together, is_too_slow
 from autograder.report import ExerciseResult, State, TestResult
 from autograder.testing.call_text import ParameterNames
-from autograder.testing.callbacks import functions_in, parameter_names, without_reference
+from autograder.testing.callbacks import parameter_names, without_reference
 from autograder.testing.comparing import same_answer
 from autograder.testing.student_errors import Stopped
 from autograder.testing.suite import Outcome
@@ -56,7 +56,7 @@ def _bare(exercise: Exercise, best: Attempt) -> ExerciseResult:
 
 
 def _as_test_result(outcome: Outcome, points: float) -> TestResult:
-    state: State = "not known" if outcome.untouched else "passed" if outcome.error is None else "failed"
+    state: State = "passed" if outcome.error is None else "failed" if outcome.started else "not known"
     score = points if state == "passed" else round(points * outcome.kept, 4)
     message, stopped = NO_MESSAGE if outcome.error else "", isinstance(outcome.error, Stopped)
     return TestResult(outcome.test.name, outcome.test.sentence, state, score, points, message, stopped)
@@ -110,7 +110,9 @@ class _Marking:
         return attempt(self._material, self._names, exercise, self._parameters, substituted)
 
     def _uses(self, exercise: Exercise) -> frozenset[str]:
-        return self._names.uses(exercise.name, functions_in(self._material.reference))
+        known = self._material.reference
+        public = [name for name, value in known.items() if callable(value) and not name.startswith("_")]
+        return self._names.uses(exercise.name, public)
 
     def own(self, exercise: Exercise) -> Attempt | None:
         """In the final state; None if the code uses an exercise that is known to loop, since then it loops again."""

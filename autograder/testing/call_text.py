@@ -138,7 +138,7 @@ class Notes:
         if not any(code == known_code for _, known_code in known):
             known.append((np.array(array, dtype=float), code))
 
-    def line(self, call: Call, names: Callable[[str], Sequence[str]]) -> str:
+    def line(self, call: Call, names: ParameterNames) -> str:
         """Code that makes the arrays of a function's call, under the function's own names; empty if that is unknown.
 
         Empty for modules and objects: a module has too many weights for a line, and an object is used in several calls.

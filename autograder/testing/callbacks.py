@@ -33,7 +33,6 @@ MAX_QUESTIONS = 1500  # in one call; an honest one asks a few, or once for each 
 MAX_SECONDS = 20.0  # of our time for all answers to a submission; an honest one takes a tenth of a second
 # The student chooses a question's sizes, we do the work. These limits are far above what a suite's calls lead to, and
 # still mean at most some 100 MiB and a second for the reference. Kind, axes and size are checked first.
-HARMLESS = (bool, Handle)
 MAX_SIZE = 5200  # of an axis or a number; tables of 4,096 or 5,000 entries are common, so suites ask for a little more
 MAX_AXES = 8
 MAX_ITEMS = 2**17
@@ -132,11 +131,6 @@ class Questions(NoQuestions):
 def without_reference(group: str = "") -> Terms:
     """Terms on which code may call the functions among its arguments, and no reference."""
     return Terms(Questions({}), group)
-
-
-def functions_in(names: Mapping[str, Any]) -> list[str]:
-    """The names of public functions and classes."""
-    return [name for name, value in names.items() if callable(value) and not name.startswith("_")]
 
 
 def refused(text: str) -> Failure:
@@ -299,7 +293,7 @@ def _is_harmless(value: Any) -> bool:
         return all(number < MAX_ITEMS and _is_harmless(item) for number, item in enumerate(items_in(value)))
     if isinstance(value, str | bytes):
         return len(value) <= MAX_TEXT
-    if value is None or isinstance(value, HARMLESS):
+    if value is None or isinstance(value, bool | Handle):
         return True
     number = _number(value)
     return number is not None and abs(number) <= MAX_SIZE

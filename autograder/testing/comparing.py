@@ -44,9 +44,16 @@ def _differ_by_rounding(first: np.ndarray, second: np.ndarray) -> bool:
     return np.array_equal(first == 0, second == 0) and bool(np.abs(first - second).max(initial=0.0) <= eps * most)
 
 
-def same_value(first: Any, second: Any, *, by: SameArray | None = None) -> bool:
-    """Whether two values that crossed the sandbox's boundary are equal. by: compares arrays, else `same_array` does"""
-    return same(first, second, partial(_decided, by=by or same_array))
+def same_array(first: np.ndarray, second: np.ndarray) -> bool:
+    """Whether two arrays of one dtype and shape are equal, up to rounding."""
+    if first.dtype.kind not in "fc":
+        return bool(np.array_equal(first, second))
+    return allclose(first, second, ANSWERS.get(first.dtype, COARSE))
+
+
+def same_value(first: Any, second: Any, *, by: SameArray = same_array) -> bool:
+    """Whether two values that crossed the sandbox's boundary are equal. by: compares their arrays"""
+    return same(first, second, partial(_decided, by=by))
 
 
 def _decided(first: Any, second: Any, by: SameArray) -> bool | None:
@@ -62,10 +69,3 @@ def _decided(first: Any, second: Any, by: SameArray) -> bool | None:
         return by(np.asarray(first), np.asarray(second))
     held = inside(first), inside(second)
     return None if held[0] is first else same_value(*held, by=by)
-
-
-def same_array(first: np.ndarray, second: np.ndarray) -> bool:
-    """Whether two arrays of one dtype and shape are equal, up to rounding."""
-    if first.dtype.kind not in "fc":
-        return bool(np.array_equal(first, second))
-    return allclose(first, second, ANSWERS.get(first.dtype, COARSE))

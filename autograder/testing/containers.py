@@ -25,48 +25,48 @@ NUMBER = (bool, int, float, np.generic)
 SEQUENCE = (list, tuple, deque, Generated)
 
 
-def in_containers_of(expected: Any, actual: Any) -> Any:
-    """`actual` in the containers of `expected`; `actual` itself if they are right, or if it is unclear what belongs."""
-    if _is_array(expected):
-        return _as_array(expected, actual)
-    if isinstance(expected, NUMBER):
-        return _as_number(actual)
-    if type(expected) in (list, tuple) and (_is_array(actual) or isinstance(actual, (*SEQUENCE, dict))):
-        return _as_sequence(expected, actual)
-    if isinstance(expected, dict) and isinstance(actual, dict):
-        return _as_dict(expected, actual)
-    return actual
+def repacked(got: Any, wanted: Any) -> Any:
+    """`got` in the containers of `wanted`; `got` itself if they are right, or if it is unclear what belongs."""
+    if _is_array(wanted):
+        return _as_array(got, wanted)
+    if isinstance(wanted, NUMBER):
+        return _as_number(got)
+    if type(wanted) in (list, tuple) and (_is_array(got) or isinstance(got, (*SEQUENCE, dict))):
+        return _as_sequence(got, wanted)
+    if isinstance(wanted, dict) and isinstance(got, dict):
+        return _as_dict(got, wanted)
+    return got
 
 
-def slip_in(actual: Any, expected: Any) -> str:
+def slip_in(got: Any, wanted: Any) -> str:
     """Describe the wrong parts of a container and their places; empty if the containers are right."""
-    if in_containers_of(expected, actual) is actual:
+    if repacked(got, wanted) is got:
         return ""
-    if type(actual) is type(expected) and isinstance(actual, list | tuple) and len(actual) == len(expected):
-        return next(filter(None, map(slip_in, actual, expected)), "")
-    if isinstance(actual, dict) and isinstance(expected, dict):
-        return next(filter(None, (slip_in(actual[key], expected[key]) for key in actual if key in expected)), "")
-    return in_place_of(actual, expected)
+    if type(got) is type(wanted) and isinstance(got, list | tuple) and len(got) == len(wanted):
+        return next(filter(None, map(slip_in, got, wanted)), "")
+    if isinstance(got, dict) and isinstance(wanted, dict):
+        return next(filter(None, (slip_in(got[key], wanted[key]) for key in got if key in wanted)), "")
+    return in_place_of(got, wanted)
 
 
-def are_several(actual: Any, expected: Any) -> bool:
+def are_several(got: Any, wanted: Any) -> bool:
     """True for several answers in place of one array."""
-    several = len(_parts(actual)) > 1 and any(map(_is_array, _parts(actual)))
-    return several and _is_array(expected) and in_containers_of(expected, actual) is actual
+    several = len(_parts(got)) > 1 and any(map(_is_array, _parts(got)))
+    return several and _is_array(wanted) and repacked(got, wanted) is got
 
 
-def in_place_of(actual: Any, expected: Any) -> str:
+def in_place_of(got: Any, wanted: Any) -> str:
     """Say which container came where another belongs."""
-    return f"{kind_of(actual)}, where {_named(expected)} belongs"
+    return f"{kind_of(got)}, where {_named(wanted)} belongs"
 
 
-def order_in(expected: Sequence[Any], actual: Any) -> list[int]:
-    """For each expected part, the place of a dict's value that stands for it: a dict's values have no order."""
-    if not isinstance(actual, dict) or not all(map(_is_array, (*expected, *actual.values()))):
-        return list(range(len(expected)))
-    shapes, left = [tuple(part.shape) for part in actual.values()], list(range(len(actual)))
+def order_in(got: Any, wanted: Sequence[Any]) -> list[int]:
+    """For each wanted part, the place of a dict's value that stands for it: a dict's values have no order."""
+    if not isinstance(got, dict) or not all(map(_is_array, (*wanted, *got.values()))):
+        return list(range(len(wanted)))
+    shapes, left = [tuple(part.shape) for part in got.values()], list(range(len(got)))
     found = []
-    for part in expected:
+    for part in wanted:
         place = next((place for place in left if shapes[place] == tuple(part.shape)), left[0])
         left.remove(place)
         found.append(place)
@@ -77,45 +77,45 @@ def _is_array(value: Any) -> bool:
     return isinstance(value, np.ndarray) or is_tensor(value)
 
 
-def _as_array(expected: Any, actual: Any) -> Any:
-    if _is_array(actual):
-        is_same = is_tensor(actual) == is_tensor(expected)
-        return actual if is_same else _of_kind(expected, numbers(actual))
-    if isinstance(actual, NUMBER) and (expected.ndim or not is_tensor(expected)):
-        return actual
-    stacked, parts = _stacked(expected, actual), _parts(actual)
+def _as_array(got: Any, wanted: Any) -> Any:
+    if _is_array(got):
+        is_same = is_tensor(got) == is_tensor(wanted)
+        return got if is_same else _of_kind(numbers(got), wanted)
+    if isinstance(got, NUMBER) and (wanted.ndim or not is_tensor(wanted)):
+        return got
+    stacked, parts = _stacked(got, wanted), _parts(got)
     arrays = [part for part in parts if _is_array(part)]
-    if stacked is not None and (not arrays or stacked.shape == tuple(expected.shape)):
-        return _of_kind(expected, stacked)
-    if len(parts) == 1 and (arrays or isinstance(actual, dict)):
-        return in_containers_of(expected, parts[0])
+    if stacked is not None and (not arrays or stacked.shape == tuple(wanted.shape)):
+        return _of_kind(stacked, wanted)
+    if len(parts) == 1 and (arrays or isinstance(got, dict)):
+        return repacked(parts[0], wanted)
     # One array beside numbers. Beside lists or another array there would be several answers, and none is chosen.
-    is_lone = len(arrays) == 1 and expected.ndim and not any(isinstance(part, (*SEQUENCE, dict)) for part in parts)
-    return in_containers_of(expected, arrays[0]) if is_lone else actual
+    is_lone = len(arrays) == 1 and wanted.ndim and not any(isinstance(part, (*SEQUENCE, dict)) for part in parts)
+    return repacked(arrays[0], wanted) if is_lone else got
 
 
-def _of_kind(expected: Any, array: np.ndarray) -> Any:
-    """The same numbers in the expected library."""
-    if not is_tensor(expected):
+def _of_kind(array: np.ndarray, wanted: Any) -> Any:
+    """The same numbers in the wanted library."""
+    if not is_tensor(wanted):
         return array
     import torch
 
     return torch.from_numpy(np.array(array))
 
 
-def _stacked(expected: Any, actual: Any) -> np.ndarray | None:
+def _stacked(got: Any, wanted: Any) -> np.ndarray | None:
     """A number, or nested lists of numbers or arrays, as one array; None if it is anything else."""
-    if not _holds_numbers(actual):
+    if not _holds_numbers(got):
         return None
     try:
-        array = np.array(_plain(actual))
+        array = np.array(_plain(got))
     except (ValueError, OverflowError):  # rows of different lengths, or a number that no array can hold
         return None
     if array.dtype not in NAMES:
         return None
-    if not array.size and not math.prod(expected.shape):
-        array = array.reshape(tuple(expected.shape))  # lists do not say how long the axes inside an empty one are
-    return _with_dtype(expected, array, _first(actual))
+    if not array.size and not math.prod(wanted.shape):
+        array = array.reshape(tuple(wanted.shape))  # lists do not say how long the axes inside an empty one are
+    return _with_dtype(array, _first(got), wanted)
 
 
 def _holds_numbers(value: Any) -> bool:
@@ -136,9 +136,9 @@ def _first(value: Any) -> Any:
     return value
 
 
-def _with_dtype(expected: Any, array: np.ndarray, first: Any) -> np.ndarray:
-    """The numbers in the expected dtype if they are Python's own, which have no dtype that could be wrong."""
-    dtype = numbers(expected).dtype
+def _with_dtype(array: np.ndarray, first: Any, wanted: Any) -> np.ndarray:
+    """The numbers in the wanted dtype if they are Python's own, which have no dtype that could be wrong."""
+    dtype = numbers(wanted).dtype
     has_own = _is_array(first) or isinstance(first, np.generic)
     fits = array.dtype.kind in ("iuf" if dtype.kind == "f" else "iu" if dtype.kind in "iu" else "")
     if has_own or not fits:
@@ -147,46 +147,46 @@ def _with_dtype(expected: Any, array: np.ndarray, first: Any) -> np.ndarray:
     return found if dtype.kind == "f" or np.array_equal(found, array) else array
 
 
-def _as_number(actual: Any) -> Any:
-    if _is_array(actual):
-        array = numbers(actual)
-        return array.reshape(())[()] if array.size == 1 else actual
-    parts = _parts(actual)
+def _as_number(got: Any) -> Any:
+    if _is_array(got):
+        array = numbers(got)
+        return array.reshape(())[()] if array.size == 1 else got
+    parts = _parts(got)
     found = _as_number(parts[0]) if len(parts) == 1 else None
-    return found if isinstance(found, NUMBER) else actual
+    return found if isinstance(found, NUMBER) else got
 
 
-def _parts(actual: Any) -> list[Any]:
+def _parts(got: Any) -> list[Any]:
     """The parts of a Python container; none for anything else."""
-    if isinstance(actual, dict):
-        return list(actual.values())
-    return list(actual) if isinstance(actual, SEQUENCE) else []
+    if isinstance(got, dict):
+        return list(got.values())
+    return list(got) if isinstance(got, SEQUENCE) else []
 
 
-def _as_sequence(expected: list[Any] | tuple[Any, ...], actual: Any) -> Any:
-    parts = _rows(expected, actual) if _is_array(actual) else _parts(actual)
-    has_any_length = isinstance(expected, list) and all(isinstance(part, NUMBER) for part in expected)
-    wanted: Sequence[Any] = (expected[:1] * len(parts)) if has_any_length else expected
-    if len(parts) == len(wanted):
-        parts = [parts[place] for place in order_in(wanted, actual)]
-    elif not 1 < len(wanted) < len(parts) or any(isinstance(part, NUMBER) for part in wanted):
-        return actual
-    found = [*map(in_containers_of, wanted, parts)]
-    if len(parts) > len(wanted) and [*map(_shape, found)] != [*map(_shape, wanted)]:
-        return actual  # if there are too many parts, the first ones count
-    is_same = type(actual) is type(expected) and len(actual) == len(found)
-    return actual if is_same and all(map(operator.is_, found, actual)) else type(expected)(found)
+def _as_sequence(got: Any, wanted: list[Any] | tuple[Any, ...]) -> Any:
+    parts = _rows(got, wanted) if _is_array(got) else _parts(got)
+    has_any_length = isinstance(wanted, list) and all(isinstance(part, NUMBER) for part in wanted)
+    belong: Sequence[Any] = (wanted[:1] * len(parts)) if has_any_length else wanted
+    if len(parts) == len(belong):
+        parts = [parts[place] for place in order_in(got, belong)]
+    elif not 1 < len(belong) < len(parts) or any(isinstance(part, NUMBER) for part in belong):
+        return got
+    found = [*map(repacked, parts, belong)]
+    if len(parts) > len(belong) and [*map(_shape, found)] != [*map(_shape, belong)]:
+        return got  # if there are too many parts, the first ones count
+    is_same = type(got) is type(wanted) and len(got) == len(found)
+    return got if is_same and all(map(operator.is_, found, got)) else type(wanted)(found)
 
 
-def _rows(expected: Sequence[Any], actual: Any) -> list[Any]:
-    """What lies along the first axis of an array, if it can be the expected parts; else nothing."""
-    array = numbers(actual)
+def _rows(got: Any, wanted: Sequence[Any]) -> list[Any]:
+    """What lies along the first axis of an array, if it can be the wanted parts; else nothing."""
+    array = numbers(got)
     if not array.ndim:
         return []
-    if expected and all(map(_is_array, expected)):
-        has_length = len(array) == len(expected)
-        fits = has_length and [row.shape for row in array] == [tuple(part.shape) for part in expected]
-        return list(actual) if fits else []
+    if wanted and all(map(_is_array, wanted)):
+        has_length = len(array) == len(wanted)
+        fits = has_length and [row.shape for row in array] == [tuple(part.shape) for part in wanted]
+        return list(got) if fits else []
     return list(array) if array.ndim == 1 else [row.tolist() for row in array]
 
 
@@ -194,16 +194,16 @@ def _shape(value: Any) -> Any:
     return tuple(value.shape) if _is_array(value) else None
 
 
-def _as_dict(expected: dict[Any, Any], actual: dict[Any, Any]) -> Any:
-    found = {key: in_containers_of(expected[key], part) if key in expected else part for key, part in actual.items()}
-    return actual if all(found[key] is actual[key] for key in actual) else found
+def _as_dict(got: dict[Any, Any], wanted: dict[Any, Any]) -> Any:
+    found = {key: repacked(part, wanted[key]) if key in wanted else part for key, part in got.items()}
+    return got if all(found[key] is got[key] for key in got) else found
 
 
-def _named(expected: Any) -> str:
-    if isinstance(expected, np.ndarray):
+def _named(wanted: Any) -> str:
+    if isinstance(wanted, np.ndarray):
         return "a NumPy array"
-    if is_tensor(expected):
+    if is_tensor(wanted):
         return "a PyTorch tensor"
-    if isinstance(expected, list | tuple):
-        return f"a {type(expected).__name__} of {len(expected)}" if isinstance(expected, tuple) else "a list"
-    return "True or False" if isinstance(expected, bool | np.bool_) else "a number"
+    if isinstance(wanted, list | tuple):
+        return f"a {type(wanted).__name__} of {len(wanted)}" if isinstance(wanted, tuple) else "a list"
+    return "True or False" if isinstance(wanted, bool | np.bool_) else "a number"

@@ -1,6 +1,8 @@
 """The checks of a hidden test. A failure gives the place and what came back, and never what was expected.
 
-A `hint` is the student's next step, in one sentence: a question, or a place to look.
+hint: the student's next step, in one sentence: a question, or a place to look
+what: the name of the part of the answer that is checked
+tells: whether the message gives the expected value, for visible tests
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from autograder.testing.mismatch import Mismatch as Mismatch
 from autograder.testing.mismatch import fail as fail
 from autograder.testing.mismatch import kind_of as kind_of
 from autograder.testing.student_errors import FailedTest, Missing, NotStarted, Raised, Stopped, StudentError
-from autograder.testing.tolerances import CHECKED, UNCHANGED, WITHIN
+from autograder.testing.tolerances import CHECKED, DIFFERENT, WITHIN
 from cellcage.values.arrays_codec import layout
 from cellcage.values.codec import WRITERS, encode
 from cellcage.values.tables.comparison import How
@@ -40,15 +42,15 @@ FEW = 8  # answers of up to so many numbers are shown whole; of larger ones, the
 WIDE = 16  # of a longer row, only the first number that differs
 
 
-def array(got: Any, hint: str = "", what: str = "") -> np.ndarray:
-    """`got` as a NumPy array; fails if it is something else. `what` names one part of an answer."""
+def array(got: Any, hint: str = "", what: str = RESULT) -> np.ndarray:
+    """`got` as a NumPy array; fails if it is something else."""
     if not isinstance(got, np.ndarray):
         fail_for_kind(got, _not(got, "a NumPy array"), hint, what)
     return got
 
 
-def tensor(got: Any, hint: str = "", what: str = "") -> np.ndarray:
-    """The numbers of a PyTorch tensor; fails if `got` is something else. `what` names one part of an answer."""
+def tensor(got: Any, hint: str = "", what: str = RESULT) -> np.ndarray:
+    """The numbers of a PyTorch tensor; fails if `got` is something else."""
     if not is_tensor(got):
         fail_for_kind(got, _not(got, "a PyTorch tensor"), hint, what)
     return np.asarray(got.detach().numpy())
@@ -70,17 +72,13 @@ def pair(got: Any, names: str | Sequence[str] = "(output, weights)") -> tuple[An
     return got[0], got[1]
 
 
-def numbers(value: Any) -> Any:
-    """`value` as an array or as one number; fails if it is something else."""
-    return _numbers(value, NO_ARRAY)
-
-
-def _numbers(value: Any, expectation: str, hint: str = "", what: str = "") -> Any:
-    if isinstance(value, np.ndarray | np.generic | bool | int | float):
-        return value
-    if is_tensor(value):
-        return value.detach().numpy()
-    fail_for_kind(value, expectation, hint, what)
+def numbers(got: Any, hint: str = "", what: str = RESULT, expectation: str = NO_ARRAY) -> Any:
+    """`got` as an array or as one number; fails if it is something else."""
+    if isinstance(got, np.ndarray | np.generic | bool | int | float):
+        return got
+    if is_tensor(got):
+        return got.detach().numpy()
+    fail_for_kind(got, expectation, hint, what)
 
 
 def shape(got: Any, wanted: Sequence[int], hint: str = "", what: str = RESULT) -> None:
@@ -101,9 +99,8 @@ def close(
 ) -> None:
     """Same shape, and the same finite values within `atol`; by default the tolerance of the coarser dtype.
 
-    If a list of numbers is wanted, it is compared as an array, whether the answer is a list or an array.
-
-    tells: whether the message gives the expected values, for visible tests; these need not be finite then
+    If a list of numbers is wanted, it is compared as an array, whether the answer is a list or an array. With `tells`,
+    the values need not be finite.
     """
     if comparable(wanted) is not None:
         same(got, wanted, hint, what, WITHIN if atol is None else atol, tells)
@@ -128,21 +125,20 @@ def _must_be_right(got: np.ndarray, wanted: np.ndarray, wrong: np.ndarray, hint:
     """Fail if two arrays differ. wrong: where they do"""
     if not wrong.any():
         return
+    first = tuple(np.argwhere(wrong)[0].tolist())
     if tells:
-        first = tuple(np.argwhere(wrong)[0].tolist())
         place = () if wrong.size <= FEW else first[:-1] if wrong.shape[-1] <= WIDE else first
         count = f" ({wrong.sum()} of {wrong.size} numbers differ)" if wrong.size > 1 else ""
         both = f"`{as_text(got[place])}`, wanted `{as_text(wanted[place])}`"
         fail(f"{what}{place_of(place)} came out as {both}{count}.", hint, got=got, wanted=wanted)
-    difference = ArrayDifference(got, wanted, tuple(int(i) for i in np.argwhere(wrong)[0]), what, int(wrong.sum()))
-    raise Mismatch(difference.text(difference.index), hint, got=got, difference=difference)
+    difference = ArrayDifference(got, wanted, first, what, int(wrong.sum()))
+    raise Mismatch(difference.text(first), hint, got=got, difference=difference)
 
 
 def equal(got: Any, wanted: Any, hint: str = "", what: str = RESULT, tells: bool = False) -> None:
     """Same shape and exactly the same values. Everything else is compared as it is, such as None, a text or a table.
 
-    tells: whether the message gives the expected value, for visible tests. A number is then compared as it is, too:
-        its type counts, but not the types of numbers in a container
+    With `tells`, so is a number: its type counts, but not the types of numbers in a container.
     """
     if comparable(wanted) is not None:
         same(got, wanted, hint, what, 0.0, tells)
@@ -158,16 +154,17 @@ def equal(got: Any, wanted: Any, hint: str = "", what: str = RESULT, tells: bool
 def _must_be_equal(got: Any, wanted: Any, hint: str, what: str, tells: bool) -> None:
     """Fail if two values that are no arrays differ, or their types."""
     name = type(wanted).__name__
-    if type(got) is not type(wanted) and tells:
+    if not tells:
+        if type(got) is not type(wanted):
+            fail_for_kind(got, ", which is not asked for", hint, what)
+        if not same_value(got, wanted):
+            fail(f"{what}{first_place(got, wanted, same_value)[0]} is not right.", hint, got=got)
+    elif type(got) is not type(wanted):
         fail(f"{what} is {kind_of(got)}, wanted {'an' if name[0] in 'aeiou' else 'a'} {name}.", hint, symptom="kind")
-    if type(got) is not type(wanted):
-        fail_for_kind(got, ", which is not asked for", hint, what)
-    if tells and (slip := slip_in(got, wanted)):
+    elif slip := slip_in(got, wanted):
         fail(f"{what} holds {slip}.", hint, symptom="kind")
-    if tells and not exactly_same(got, wanted) and not same_value(got, wanted):
+    elif not exactly_same(got, wanted) and not same_value(got, wanted):
         fail(f"{what} came out as `{got!r}`, wanted `{wanted!r}`.", hint)
-    if not tells and not same_value(got, wanted):
-        fail(f"{what}{first_place(got, wanted, same_value)[0]} is not right.", hint, got=got)
 
 
 def first_place(got: Any, wanted: Any, are_same: Callable[[Any, Any], bool]) -> tuple[str, Any]:
@@ -192,7 +189,7 @@ def _as_arrays(got: Any, wanted: Any, hint: str, what: str, tells: bool) -> tupl
     kinds = complex if isinstance(wanted, complex) else ()
     expectation = NO_NUMBER if isinstance(wanted, int | float | complex | np.generic) else NO_ARRAY
     got, wanted = (
-        np.asarray(value if isinstance(value, kinds) else _numbers(value, expectation, hint, what))
+        np.asarray(value if isinstance(value, kinds) else numbers(value, hint, what, expectation))
         for value in (got, wanted)
     )
     if got.shape != wanted.shape:
@@ -209,10 +206,7 @@ def _listed(value: Sequence[Any], hint: str, what: str) -> np.ndarray:
 
 
 def same(got: Any, wanted: Any, hint: str = "", what: str = RESULT, atol: float = WITHIN, tells: bool = False) -> None:
-    """The same value of a registered type, such as a table; see `cellcage.values.value_type`.
-
-    atol: how far numbers may be off; tells: whether the message gives the expected value, for visible tests
-    """
+    """The same value of a registered type, such as a table, numbers within `atol`; see `cellcage.values.value_type`."""
     value_type, found, right = _same_type(got, wanted, hint, what)
     _must_not_differ(value_type.difference(found, right, atol, tells), got, hint, what)
 
@@ -243,7 +237,7 @@ def table(
     column_order: bool = False,
     dtypes: bool = False,
     index: bool = True,
-    atol: float | None = None,
+    atol: float = WITHIN,
     tells: bool = False,
 ) -> None:
     """The same table as `wanted`: a pandas frame, a series or an index.
@@ -255,19 +249,18 @@ def table(
     dtypes: whether they must be the same; otherwise any dtype of numbers will do for numbers, and of texts for texts
     index: whether it counts, too
     atol: how far floating-point numbers may be off, as in `close`; whole numbers must be equal
-    tells: whether the message gives the expected value, for visible tests
     """
     _, found, right = _same_type(got, wanted, hint, what)
-    how = How(row_order, column_order, dtypes, index, WITHIN if atol is None else atol, tells)
+    how = How(row_order, column_order, dtypes, index, atol, tells)
     _must_not_differ(difference_of_tables(found, right, how), got, hint, what)
 
 
 def finite(got: Any, hint: str = "", what: str = RESULT) -> None:
     """No NaN, no infinity."""
-    got = np.asarray(_numbers(got, NO_ARRAY, hint, what))
+    got = np.asarray(numbers(got, hint, what))
     bad = ~np.isfinite(got)
     if bad.any():
-        index = tuple(int(i) for i in np.argwhere(bad)[0])
+        index = tuple(np.argwhere(bad)[0].tolist())
         fail(f"{what}{place_of(index)} is {number_of(got[index])}.", hint, got=got)
 
 
@@ -305,8 +298,8 @@ def unchanged(after: Sequence[Any], before: Sequence[Any], names: Sequence[str],
 
 def differs(one: Any, other: Any, hint: str, what: str = RESULT) -> None:
     """The answers to two different calls are not the same."""
-    one, other = (np.asarray(_numbers(value, NO_ARRAY, hint, what)) for value in (one, other))
-    if one.shape == other.shape and np.allclose(one, other, rtol=0, atol=UNCHANGED, equal_nan=True):
+    one, other = (np.asarray(numbers(value, hint, what)) for value in (one, other))
+    if one.shape == other.shape and np.allclose(one, other, rtol=0, atol=DIFFERENT, equal_nan=True):
         finite(one, hint, what)  # two NaN may come from different numbers
         fail(f"{what} stays the same.", hint)
 
@@ -342,7 +335,6 @@ def text(
     """Two texts are the same line by line, except for blanks at the end of a line and empty lines at the end.
 
     strict: whether every character counts
-    tells: whether the message gives the expected line, for visible tests
     """
     if not isinstance(got, str):
         fail(f"{what} is {kind_of(got)}, where a text belongs.", hint, got=got, symptom="kind")

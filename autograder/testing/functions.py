@@ -12,7 +12,7 @@
     student.table.printed(rows)                 the text that the call prints
     student.value("answer_3")                   the value of a name that is not a function
 
-Each of them is made with a function that answers the calls: from a process in the sandbox, or from this process, for
+Both are made with a function that answers the calls: from a process in the sandbox, or from this process, for
 `check` in a notebook and for trusted code. Here, too, arguments and values are copied as they would be across the
 sandbox's boundary. Warnings are dropped, as is printed text unless somebody asks for it. Code of the course has a time
 limit; a student can stop their own kernel.
@@ -65,14 +65,7 @@ from cellcage.values.value import Other, Record, arrays, changed
 from cellcage.values.value_type import for_caller, portable, type_of
 
 NO_VALUE = "the notebook has nothing under the name `{name}`, or None. Does a cell set it, and does that cell run?"
-# What to pass in place of an argument that does not cross to the student's code.
 DRAWS = np.random.Generator | np.random.RandomState | np.random.BitGenerator | random.Random
-OF_CHANCE = "pass a seed, and let the function make its generator"
-OF_FILES = "pass the text in it, or the name of a file beside the notebook"
-OF_FUNCTIONS = "pass each function as an argument of its own"
-OF_ITERATORS = "pass a list"
-OF_ANYTHING = "pass the numbers and texts that it is made of, and let the notebook make it"
-
 # On the clock, for one call of the course's code. In the sandbox a call has 4 s of CPU time; a machine may be busy.
 COURSE_SECONDS = 10.0
 COURSE_SECONDS_AGAIN = 1.0  # after a call that was stopped: most likely the next ones run into the same loop
@@ -85,7 +78,7 @@ Key = tuple[bytes, tuple[Any, ...]]  # a call as bytes, and the functions among 
 
 @dataclass(frozen=True)
 class Gradients:
-    """Output and gradients of one call; a gradient is None where nothing flows. `after`: the arguments afterwards."""
+    """A call's value and its gradients by inputs and parameters, None where nothing flows. `after`: its inputs then."""
 
     value: Any
     inputs: list[Any]
@@ -141,7 +134,7 @@ class Functions:
     def __getattr__(self, name: str) -> Function:
         if name.startswith("_"):
             raise AttributeError(name)
-        return Function(self, name)
+        return Function(self._reply, name)
 
     def value(self, name: str) -> Any:
         """The value of a name after all cells have run, as data."""
@@ -161,31 +154,31 @@ class Functions:
 
 
 class Function:
-    """One exercise of a student."""
+    """One exercise of a student or of the reference."""
 
-    def __init__(self, student: Functions, name: str) -> None:
-        self._student, self.name = student, name
+    def __init__(self, reply: Callable[[Call], Reply], name: str) -> None:
+        self._reply, self.name = reply, name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The value of the call, as data."""
-        return self._student._reply(Call(self.name, args, kwargs)).value
+        return self._reply(Call(self.name, args, kwargs)).value
 
     def printed(self, *args: Any, **kwargs: Any) -> str:
         """The text that the call prints, up to 16,000 characters. `expect.text` compares it."""
-        return cast(str, self._student._reply(Call(self.name, args, kwargs, gives=Gives.PRINTED)).value)
+        return cast(str, self._reply(Call(self.name, args, kwargs, gives=Gives.PRINTED)).value)
 
     def inputs_after(self, *args: Any, **kwargs: Any) -> list[Any]:
         """The positional arguments as they are after the call."""
-        return self._student._reply(Call(self.name, args, kwargs)).inputs or []
+        return self._reply(Call(self.name, args, kwargs)).inputs or []
 
     def gradients(self, *args: Any, seeds: Sequence[Any], **kwargs: Any) -> Gradients:
         """Output, and gradients of sum(output * seed) by each floating tensor among `args`."""
-        reply = self._student._reply(Call(self.name, args, kwargs, seeds=list(seeds)))
+        reply = self._reply(Call(self.name, args, kwargs, seeds=list(seeds)))
         return Gradients(reply.value, reply.gradients or [])
 
     def build(self, *args: Any, **kwargs: Any) -> dict[str, tuple[int, ...]]:
         """Construct an `nn.Module`; its parameters' names and shapes."""
-        return self._student._reply(Call(self.name, instance=Instance(args, kwargs), build=True)).shapes
+        return self._reply(Call(self.name, instance=Instance(args, kwargs), build=True)).shapes
 
     def run(
         self,
@@ -207,7 +200,7 @@ class Function:
         steps = [] if training else [Step(EVAL)]
         steps += [] if after is None else [Step("__call__", after)]
         seeds = None if seeds is None else list(seeds)
-        reply = self._student._reply(Call(self.name, args, kwargs, instance, seeds, steps=steps))
+        reply = self._reply(Call(self.name, args, kwargs, instance, seeds, steps=steps))
         return Gradients(reply.value, reply.gradients or [], reply.parameters, reply.inputs or [])
 
     def use(self, steps: Sequence[tuple[Any, ...]], *args: Any, **kwargs: Any) -> Any:
@@ -222,7 +215,7 @@ class Function:
         return self._used(steps, args, kwargs).inputs or []
 
     def _used(self, steps: Sequence[tuple[Any, ...]], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Reply:
-        return self._student._reply(Call(self.name, args, kwargs, steps=[Step(name, given) for name, *given in steps]))
+        return self._reply(Call(self.name, args, kwargs, steps=[Step(name, given) for name, *given in steps]))
 
     def within(self, memory: int, *args: Any, **kwargs: Any) -> Any:
         """The value of the call; raises `HeldTooMuch` if more than `memory` bytes were held at once.
@@ -231,7 +224,7 @@ class Function:
         counts PyTorch's memory, and student code cannot change what it reports. Set the limit well below what a wrong
         answer takes: 24 MB where that is 64 MB.
         """
-        return self._student._reply(Call(self.name, args, kwargs, memory=memory)).value
+        return self._reply(Call(self.name, args, kwargs, memory=memory)).value
 
 
 # ---------------------------------------------------------------- refused arguments
@@ -282,16 +275,19 @@ def _methods(kind: type) -> list[str]:
 
 
 def _instead(item: Any) -> str:
+    """What to pass in place of an argument that does not cross to the student's code."""
     torch = sys.modules.get("torch")
     if isinstance(item, DRAWS) or (torch is not None and isinstance(item, torch.Generator)):
-        return OF_CHANCE
+        return "pass a seed, and let the function make its generator"
     if isinstance(item, io.IOBase):
-        return OF_FILES
+        return "pass the text in it, or the name of a file beside the notebook"
     if callable(item):
-        return OF_FUNCTIONS
+        return "pass each function as an argument of its own"
     if hasattr(item, "__next__"):
-        return OF_ITERATORS
-    return "pass another one" if type_of(item) or isinstance(item, np.ndarray) else OF_ANYTHING
+        return "pass a list"
+    if type_of(item) or isinstance(item, np.ndarray):
+        return "pass another one"
+    return "pass the numbers and texts that it is made of, and let the notebook make it"
 
 
 # ---------------------------------------------------------------- answered in this process
@@ -391,10 +387,10 @@ def quiet(printed: io.TextIOBase | None = None) -> Iterator[None]:
 
 def answering(names: Mapping[str, Any]) -> Answering:
     """A function that answers calls with `names` of this process, which are the course's own."""
-    exercise = Here(dict(names), of_course=True).begin(without_reference())
+    calls = Here(dict(names), of_course=True).begin(without_reference())
 
     def answer(call: Call) -> Answer:
-        found = exercise.answer(call)
+        found = calls.answer(call)
         return found if isinstance(found, NoAnswer) else answer_of(answer_bytes(found))
 
     return answer

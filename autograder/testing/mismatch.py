@@ -94,14 +94,11 @@ def fail(
     raise Mismatch(text, hint, reason, got, wanted, symptom)
 
 
-def fail_for_kind(got: Any, expectation: str, hint: str = "", what: str = "") -> NoReturn:
-    """Fail because `got` is of the wrong kind; `expectation` follows the name of that kind.
-
-    what: the name of a part of the answer; empty, or `RESULT`, for a whole answer
-    """
-    is_part = what not in ("", RESULT)
+def fail_for_kind(got: Any, expectation: str, hint: str = "", what: str = RESULT) -> NoReturn:
+    """Fail because `got` is of the wrong kind; `expectation` follows the name of that kind."""
+    begin = "returned" if what == RESULT else f"{what} is"
     reason = re.sub(r"\d+", "", kind_of(got))  # one reason for all sizes
-    fail(f"{f'{what} is' if is_part else 'returned'} {kind_of(got)}{expectation}.", hint, reason, got, symptom="kind")
+    fail(f"{begin} {kind_of(got)}{expectation}.", hint, reason, got, symptom="kind")
 
 
 def of_part(error: Mismatch, part: str) -> Mismatch:
@@ -208,13 +205,13 @@ def locate_fault(error: Mismatch, calls: Sequence[AnsweredCall], reference: Answ
         is_right = shown is not None and same_answer(shown.answer, reference(shown.call))
         return _disagreement(error, difference, second) if is_right else error
     if _is_wrong(first, difference, reference):
-        if difference.what != "the result" or len(first.parts) > 1 or first.index == difference.index:
+        if difference.what != RESULT or len(first.parts) > 1 or first.index == difference.index:
             return error
         # The suite compared the answer in another shape: give the place in the answer as it came back.
         return Mismatch(difference.text(first.index), error.hint, error.reason, error.got)
     if second is not None and _is_wrong(second, difference, reference):
         # The test's question is about the first call, so it is left out.
-        where = f"{'the result' if len(second.parts) == 1 else f'result[{second.part}]'}{place_of(second.index)}"
+        where = f"{RESULT if len(second.parts) == 1 else f'result[{second.part}]'}{place_of(second.index)}"
         text = f"{where} is {number_of(second.number)}, which is not right. It should agree with another answer"
         return Mismatch(f"{text} of yours, which is right.", "", error.reason, second.parts[second.part])
     return _disagreement(error, difference, second)

@@ -1,8 +1,8 @@
 """What a suite asks, known in advance: its tests run once on the reference, and their calls are recorded.
 
-A suite asks every submission the same. So a submission gets all calls in one message. A
-test whose answers equal the recorded ones, byte for byte, is skipped. A test that passes functions or models as
-arguments is not planned: its calls are made while it runs.
+A suite asks every submission the same, so a submission gets all calls in one message. A test is skipped if all its
+answers equal the recorded ones, up to rounding. A test that passes functions or models as arguments is not planned:
+its calls are made while it runs.
 """
 
 from __future__ import annotations

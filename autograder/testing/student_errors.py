@@ -19,7 +19,7 @@ from cellcage.protocol.calls import Failure, Kind, NoAnswer, Why
 
 BY_HAND = "stopped by hand"  # a reason
 DEBUGGER = "BdbQuit"  # raised by pdb where nobody answers it
-NOTES = (
+SURROUNDINGS = (
     (re.compile("EOF when reading a line"), "Nobody types when grading, so `input()` gets no answer."),
     (
         re.compile(r"\b(?:CUDA|NVIDIA|XPU|MPS|mps)\b|cuda\.is_available|accelerator device"),
@@ -43,10 +43,10 @@ class FailedTest(Exception):
 
     reason: tests that fail for one reason have the same reason, even if their texts differ; empty if there is none
     parts: the message in parts, if a visible test raised it
-    untouched: whether there was nothing to judge
+    started: false if there was nothing to judge
     """
 
-    reason, untouched = "", False
+    reason, started = "", True
     parts: TestMessage | None = None
 
     def __init__(self, text: str, hint: str = "") -> None:
@@ -64,7 +64,7 @@ class NotStarted(StudentError):
     is_own_stub: whether it is the exercise's own stub, rather than that of an exercise it calls
     """
 
-    untouched = True
+    started = False
 
     def __init__(self, text: str, is_own_stub: bool = False) -> None:
         super().__init__(text)
@@ -74,7 +74,7 @@ class NotStarted(StudentError):
 class Missing(StudentError):
     """The name is not defined in the notebook."""
 
-    untouched = True
+    started = False
 
 
 class Raised(StudentError):
@@ -139,8 +139,7 @@ def explained(kind: str, text: str) -> str:
     """An exception as a sentence, as `raised`, with what it says about the surroundings."""
     if kind == DEBUGGER:
         return IN_DEBUGGER
-    note = next((f" {words}" for pattern, words in NOTES if pattern.search(text)), "")
-    return f"{raised(kind, text)}{note}"
+    return raised(kind, text) + next((f" {words}" for pattern, words in SURROUNDINGS if pattern.search(text)), "")
 
 
 # ---------------------------------------------------------------- what NumPy and PyTorch say

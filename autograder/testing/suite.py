@@ -12,14 +12,12 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-import io
 import math
 import os
 import re
 import traceback
-import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -30,11 +28,12 @@ from autograder.course import loading
 from autograder.errors import CourseError, MachineError
 from autograder.report import TestMessage
 from autograder.testing.call_text import Notes, as_written
-from autograder.testing.expect import CHANGED_ARGUMENT, IfOthersPass
-from autograder.testing.functions import AnsweredCall, Functions
+from autograder.testing.expect import CHANGED_ARGUMENT
+from autograder.testing.functions import AnsweredCall, Functions, quiet
 from autograder.testing.mismatch import (
     NONE,
     NOT_RIGHT,
+    IfOthersPass,
     Mismatch,
     call_about,
     has_elsewhere,
@@ -49,6 +48,14 @@ from cellcage.values.value import NoField
 
 # Settings of the environment that are meant for other tests: a suite does not know their options.
 SETTINGS = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
+OPTIONS = (
+    "--collect-only", "--quiet", "-c", os.devnull, "--noconftest", "--capture=no",
+    "--assert=plain",  # a plain assert's message is not extended: pytest would add the expected values
+    # Plugins that happen to be installed would cost half a second, and could order or time a suite their own way.
+    "--disable-plugin-autoload",
+    # It would collect garbage five times in the end, which takes 0.2 s once PyTorch is loaded.
+    "-p", "no:unraisableexception",
+)  # fmt: skip
 GIVEN = ("student", "reference")
 VALUE_ORDER = "the order of values"  # a reason
 _UNPACKED = re.compile(r"values to unpack \(expected (?:at least )?(?P<count>\d+)|cannot unpack non-iterable")
@@ -57,7 +64,11 @@ MAX_MESSAGE = 2_000  # characters; an answer may put its own text into a message
 
 @dataclass(frozen=True)
 class Test:
-    """One test of a suite, as collected. about_time: its question if a call is too slow, if it has one"""
+    """One test of a suite, as collected.
+
+    about_time: its question if a call is too slow, if it has one
+    path: the suite's file; code: its function; marks: the names of pytest's
+    """
 
     __test__ = False
 
@@ -66,6 +77,9 @@ class Test:
     sentence: str
     weight: float
     about_time: str = ""
+    path: Path = field(default=Path(), compare=False)
+    code: Any = field(default=None, compare=False)
+    marks: frozenset[str] = field(default=frozenset(), compare=False)
 
 
 @dataclass(frozen=True)
@@ -120,7 +134,7 @@ class Outcome:
         error = self.error
         if isinstance(error, Mismatch):
             return error.symptom in ("", "shape") and error.reason != CHANGED_ARGUMENT
-        return isinstance(error, FailedTest) and not error.untouched
+        return isinstance(error, FailedTest) and error.started
 
     @property
     def asks_if_others_pass(self) -> bool:
@@ -131,9 +145,9 @@ class Outcome:
         return isinstance(error.parts.question if error.parts else error.hint, IfOthersPass)
 
     @property
-    def untouched(self) -> bool:
-        """Whether there was nothing to judge."""
-        return isinstance(self.error, FailedTest) and self.error.untouched
+    def started(self) -> bool:
+        """Whether there was something to judge."""
+        return not isinstance(self.error, FailedTest) or self.error.started
 
     @property
     def reason(self) -> str:
@@ -155,12 +169,8 @@ class Suite:
         self.paths = tuple(self.folder / path.parent.name / path.name for path in paths)
         self._notes = Notes()
         with self._notes.taken():
-            items = {_as_test(item): item for item in _collected(self.folder, self.paths)}
-        self._calls = {test: _TestCall.of(item) for test, item in items.items()}
-        self.tests: tuple[Test, ...] = tuple(items)
-        self.path_of = {test: item.path for test, item in items.items()}
-        self.code_of: dict[Test, Any] = {test: call.function for test, call in self._calls.items()}
-        self.marks = {test: {mark.name for mark in item.iter_markers()} for test, item in items.items()}
+            self._calls = {_as_test(item): _TestCall.of(item) for item in _collected(self.folder, self.paths)}
+        self.tests = tuple(self._calls)
 
     def exercises(self) -> list[str]:
         """The exercises' names, in the suites' order."""
@@ -184,27 +194,7 @@ class Suite:
     def _failed(self, test: Test, error: BaseException, student: Functions, reference: Functions | None) -> Outcome:
         """The outcome of a failed test, with the call that the error is about and its arguments."""
         where, in_suite = _where(error, self.folder)
-        if isinstance(error, Missing) and student.calls and student.calls[-1].call.gives is Gives.NAME:
-            error = Missing(f"{error} It belongs in the cell of `{test.exercise}`.")
-        if isinstance(error, Stopped) and error.late and test.about_time:
-            error = Stopped(f"{error.late}. {test.about_time}", error.late)
-        if isinstance(error, NoField):
-            error = Mismatch(str(error))
-        if isinstance(error, AssertionError | pytest.fail.Exception) and not isinstance(error, Mismatch):
-            # A plain `assert ..., "hint"` or `pytest.fail("hint")`. One that is raised elsewhere, such as in
-            # numpy.testing, would tell the expected values.
-            error = Mismatch(NOT_RIGHT, str(error) if in_suite else "")
-        if in_suite and isinstance(error, ValueError | TypeError) and (found := _UNPACKED.search(str(error))):
-            last = student.calls[-1].answer if student.calls else None
-            if isinstance(last, Reply):
-                belongs = (
-                    f", where {found['count']} values belong" if found["count"] else ", where several values belong"
-                )
-                error = Mismatch(f"returned {kind_of(last.value)}{belongs}.", got=last.value, symptom="kind")
-        if isinstance(error, Mismatch) and NONE in error.text and student.calls:
-            part = "a part of the answer" if student.calls[-1].call.seeds is None else "a gradient"
-            if not any(isinstance(one.answer, Reply) and one.answer.value is None for one in student.calls):
-                error = of_part(error, part)
+        error = _in_words(test, error, student.calls, in_suite)
         if isinstance(error, Mismatch) and reference is not None:
             error = locate_fault(error, student.calls, reference._answer)
         about = call_about(getattr(error, "got", None), student.calls)
@@ -216,6 +206,32 @@ class Suite:
         inputs = self._notes.line(about.call, names) if isinstance(error, Mismatch) else ""
         is_exact = isinstance(error, Raised) and "TypeError" in error.types and "argument" in str(error)
         return Outcome(test, error, as_written(about.call, names, is_exact), inputs, where, answer=about)
+
+
+def _in_words(test: Test, error: BaseException, calls: Sequence[AnsweredCall], in_suite: bool) -> BaseException:
+    """The error with what the test and the last call add to its words, or with words for a student if it has none."""
+    last = calls[-1] if calls else None
+    if isinstance(error, Missing) and last and last.call.gives is Gives.NAME:
+        return Missing(f"{error} It belongs in the cell of `{test.exercise}`.")
+    if isinstance(error, Stopped) and error.late and test.about_time:
+        return Stopped(f"{error.late}. {test.about_time}", error.late)
+    if isinstance(error, NoField):
+        return Mismatch(str(error))
+    if isinstance(error, Mismatch):
+        has_none = any(isinstance(one.answer, Reply) and one.answer.value is None for one in calls)
+        if NONE not in error.text or last is None or has_none:
+            return error
+        return of_part(error, "a part of the answer" if last.call.seeds is None else "a gradient")
+    if isinstance(error, AssertionError | pytest.fail.Exception):
+        # A plain `assert ..., "hint"` or `pytest.fail("hint")`. One that is raised elsewhere, such as in
+        # numpy.testing, would tell the expected values.
+        return Mismatch(NOT_RIGHT, str(error) if in_suite else "")
+    unpacked = _UNPACKED.search(str(error)) if in_suite and isinstance(error, ValueError | TypeError) else None
+    if unpacked and last and isinstance(last.answer, Reply):
+        got = last.answer.value
+        text = f"returned {kind_of(got)}, where {unpacked['count'] or 'several'} values belong."
+        return Mismatch(text, got=got, symptom="kind")
+    return error
 
 
 @dataclass(frozen=True)
@@ -261,20 +277,12 @@ def _collected(folder: Path, paths: Sequence[Path]) -> list[pytest.Function]:
     """The tests that pytest finds in the files. Raises `CourseError` and `MachineError`."""
     if not paths:  # no exercise of the assignment is judged by a suite
         return []
-    arguments = ["--collect-only", "--quiet", f"--rootdir={folder}", "-c", os.devnull, "--noconftest"]
-    # Without this it lists every folder on the way to the suite, and in a sandbox most of them cannot be listed.
-    arguments.append(f"--confcutdir={folder}")
-    # The message of a plain assert is not extended: pytest would add the expected values.
-    arguments.append("--assert=plain")
-    # Plugins that happen to be installed would cost half a second, and could order or time a suite their own way.
-    arguments += ["--disable-plugin-autoload", "--capture=no"]
-    # It would collect garbage five times in the end, which takes 0.2 s once PyTorch is loaded.
-    arguments += ["-p", "no:unraisableexception"]
     collector = _Collector(folder)
     loading.forget(folder)
-    with _without_settings(), warnings.catch_warnings(), _quiet():
-        warnings.simplefilter("ignore", pytest.PytestUnknownMarkWarning)  # `autograder dev check` names it
-        pytest.main([*arguments, *(os.path.relpath(path, folder) for path in paths)], plugins=[collector])
+    with _without_settings(), quiet():  # `autograder dev check` names an unknown mark
+        # Without the second it lists every folder on the way to the suite, and in a sandbox most cannot be listed.
+        folders = f"--rootdir={folder}", f"--confcutdir={folder}"
+        pytest.main([*OPTIONS, *folders, *(os.path.relpath(path, folder) for path in paths)], plugins=[collector])
     for path, error in collector.not_loaded.items():
         if isinstance(error, ModuleNotFoundError) and not str(error.name).startswith(loading.PACKAGE):
             raise MachineError(_how_to_get(error.name or str(error)))
@@ -332,12 +340,6 @@ class _Collector:
 
 
 @contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        yield
-
-
-@contextlib.contextmanager
 def _without_settings() -> Iterator[None]:
     settings = {name: os.environ.pop(name) for name in SETTINGS if name in os.environ}
     try:
@@ -381,4 +383,5 @@ def _as_test(item: pytest.Function) -> Test:
         raise CourseError(f"{item.path}: {item.name}: its weight is {weight:g}; it should be a number above 0")
     late = item.get_closest_marker("about_time")
     about_time = late.args[0] if late else getattr(item.function, "about_time", "")
-    return Test(exercise.args[0], item.name, " ".join(document.split()), float(weight), about_time)
+    sentence, marks = " ".join(document.split()), frozenset(mark.name for mark in item.iter_markers())
+    return Test(exercise.args[0], item.name, sentence, float(weight), about_time, item.path, item.function, marks)

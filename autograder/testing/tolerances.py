@@ -15,7 +15,7 @@ FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 CHECKED = {"float64": 1e-6, "float32": 1e-4, "complex128": 1e-6}
 WITHIN = CHECKED["float64"]  # numbers without a dtype: in the rows of `cases`, and in the cells of tables
 VISIBLE = 1e-4  # the literals of a visible test are rounded to four digits after the point
-UNCHANGED = 1e-6  # the answers to two different calls, which should not be the same
+DIFFERENT = 1e-6  # the answers to two different calls, which should be further apart
 
 # Two answers to one call: a test that passes with one of them passes with the other.
 ANSWERS = {FLOAT32: 1e-3, FLOAT64: 3e-6, np.dtype(complex): 3e-6}

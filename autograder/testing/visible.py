@@ -19,19 +19,21 @@ from autograder.report import TestMessage
 from autograder.testing import expect
 from autograder.testing.call_text import as_text
 from autograder.testing.mismatch import RESULT, Mismatch
-from autograder.testing.student_errors import IN_PLACE, TWO_DTYPES, Raised, reworded
+from autograder.testing.student_errors import IN_PLACE, TWO_DTYPES, Raised
 from autograder.testing.tolerances import VISIBLE
 
-ABOUT_SHAPES = ("multiplied", "broadcast", "shape", "axis", "axes", "dimension", "unpack")
-# For failures other than a wrong value, unless the test's own question fits.
-QUESTIONS = {
+# What is asked about anything but a wrong value, unless the test's own question fits: by symptom, or by what is said.
+SYMPTOMS = {
     "kind": "What does your code return, and what does the docstring promise?",
     "shape": "Write down the shape after each step: where does it differ from the docstring's?",
     "dtype": "Print the dtype after each line. After which line is it no longer the expected one?",
+}
+ERRORS = {
     IN_PLACE: "Which line writes into a tensor: with `+=`, with `x[...] =`, or with a method such as `add_`?",
     TWO_DTYPES: "Print the dtype of each part of that line. Which one is not the expected one, and where is it made?",
-    "error about shapes": "Which shape has each part of that line, and which one did you mean it to have?",
 }
+ABOUT_SHAPES = ("multiplied", "broadcast", "shape", "axis", "axes", "dimension", "unpack")
+SHAPES = "Which shape has each part of that line, and which one did you mean it to have?"
 
 
 @contextlib.contextmanager
@@ -45,7 +47,7 @@ def shown(question: str, *fits: str, **given: Any) -> Iterator[None]:
     try:
         yield
     except Mismatch as error:
-        asked = question if not error.symptom or error.symptom in fits else QUESTIONS[error.symptom]
+        asked = question if not error.symptom or error.symptom in fits else SYMPTOMS[error.symptom]
         parts = TestMessage(str(error), asked, went_in)
         # The shape is not passed on as the expected value: another part of the answer may have it by chance.
         wanted = None if isinstance(error.wanted, tuple) else error.wanted
@@ -53,11 +55,11 @@ def shown(question: str, *fits: str, **given: Any) -> Iterator[None]:
         mismatch.parts = parts
         raise mismatch from None
     except Raised as error:
-        text = reworded(str(error))
-        reason = text.partition(", line ")[0]  # without the code, which holds words such as `axis=`
-        about_shapes = "it should be" not in reason and any(word in reason for word in ABOUT_SHAPES)
-        asked = question if "exception" in fits else QUESTIONS["error about shapes"] if about_shapes else ""
-        asked = next((QUESTIONS[words] for words in (IN_PLACE, TWO_DTYPES) if words in text), asked)
+        text = str(error)
+        said = text.partition(", line ")[0]  # without the code, which holds words such as `axis=`
+        about_shapes = "it should be" not in said and any(word in said for word in ABOUT_SHAPES)
+        asked = question if "exception" in fits else SHAPES if about_shapes else ""
+        asked = next((other for words, other in ERRORS.items() if words in text), asked)
         parts = TestMessage(text, asked, went_in)
         raised = type(error)(str(parts), reason=error.reason)
         raised.parts = parts

@@ -8,8 +8,8 @@ import torch
 
 from attention_course.hidden.inputs import normal, tensor
 from attention_course.hidden.properties import gradients_match, responds, same_item_by_item
-from autograder.testing.expect import Mismatch
 from autograder.testing.functions import Functions, answering
+from autograder.testing.mismatch import Mismatch
 from autograder.testing.student_errors import StudentError
 
 HINT = "Where does it come from?"

@@ -236,6 +236,7 @@ check(secret)
 ### END HIDDEN TESTS
 assert value == 4
 """,
+    frozenset(),
 )
 
 
@@ -250,7 +251,7 @@ assert value == 4
     ],
 )
 def test_message_about_hidden_line_is_the_authors_text(kind, text, line, said):
-    assert CELL.message(kind, text, line) == said
+    assert CELL.message(kind, text, line, hides=True) == said
 
 
 def test_released_cell_has_no_hidden_lines():

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from autograder.testing.comparing import same_value
-from autograder.testing.containers import in_containers_of, slip_in
+from autograder.testing.containers import repacked, slip_in
 from cellcage.values.value import Other
 
 ROWS = np.arange(6, dtype=np.float32).reshape(2, 3)
@@ -40,13 +40,13 @@ CONVERTED = [
 
 @pytest.mark.parametrize(("expected", "actual"), UNCHANGED)
 def test_right_and_ambiguous_containers_are_not_converted(expected, actual):
-    assert in_containers_of(expected, actual) is actual
+    assert repacked(actual, expected) is actual
     assert slip_in(actual, expected) == ""
 
 
 @pytest.mark.parametrize(("expected", "actual", "converted"), CONVERTED)
 def test_other_containers_are_converted_without_changing_values(expected, actual, converted):
-    assert same_value(in_containers_of(expected, actual), converted)
+    assert same_value(repacked(actual, expected), converted)
     assert slip_in(actual, expected)
 
 

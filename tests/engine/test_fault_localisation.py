@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from autograder.testing import expect
-from autograder.testing.expect import Mismatch
 from autograder.testing.functions import Functions, answering
-from autograder.testing.mismatch import call_about, locate_fault
+from autograder.testing.mismatch import Mismatch, call_about, locate_fault
 
 X = np.array([[1.0, 2.0, 4.0], [8.0, 16.0, 32.0]])
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from autograder.testing import expect
-from autograder.testing.expect import Mismatch
 from autograder.testing.functions import Functions, answering
+from autograder.testing.mismatch import Mismatch
 from autograder.testing.student_errors import Missing
 
 

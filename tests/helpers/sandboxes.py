@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course.assignments import Assignment, Course
-from autograder.course.content import sandbox_setting
+from autograder.course.content import course_folder, sandbox_setting
 from autograder.judge.notebook import JudgedNotebook
 from autograder.report import CellResult, Report
 from autograder.task import Task
@@ -32,7 +32,7 @@ class Sandbox:
         # As in a real run, the zygote sees the course, but its forks for students do not.
         self._judges = {ROOT: Judges(ROOT, self.backend)} if beside is None else beside._judges
         self.zygote = self._judges[ROOT].zygote
-        self.students = ForkServer(self.zygote, setting=sandbox_setting())
+        self.students = ForkServer(self.zygote, setting=sandbox_setting(course_folder()))
 
     def __enter__(self) -> Sandbox:
         return self

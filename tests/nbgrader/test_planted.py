@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from autograder.authoring.sample_class import fill, hand_in
-from autograder.course.assignments import course_at, courses_around
+from autograder.course.assignments import course_around, course_at
 from autograder.errors import CourseError
 from autograder.nbgrader import api
 from tests.conftest import ROOT
@@ -96,7 +96,7 @@ def make_course(folder):
 
 
 def nearest(start, handed_in=()):
-    return next(courses_around(start, handed_in)).root
+    return course_around(start, handed_in).root
 
 
 def test_course_is_searched_outside_submissions(tmp_path):

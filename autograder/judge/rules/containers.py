@@ -19,9 +19,9 @@ from msgspec import structs
 from autograder.judge.rules.rule import Attempt, Rule, Setting, TestRun
 from autograder.testing.callbacks import passes_functions
 from autograder.testing.cases import alike
-from autograder.testing.containers import NUMBER, are_several, in_containers_of, in_place_of, order_in, slip_in
-from autograder.testing.expect import Mismatch
+from autograder.testing.containers import NUMBER, are_several, in_place_of, order_in, repacked, slip_in
 from autograder.testing.functions import Answering
+from autograder.testing.mismatch import Mismatch
 from autograder.testing.suite import Outcome, Test
 from cellcage.protocol.calls import Answer, Call, Gives, Reply
 from cellcage.values.value import parts_of
@@ -68,7 +68,7 @@ class Containers(Rule):
         expected = self.setting.right(call)
         if not isinstance(expected, Reply):
             return answer
-        value = in_containers_of(expected.value, answer.value)
+        value = repacked(answer.value, expected.value)
         if value is answer.value:
             if test not in self.slips and are_several(value, expected.value):
                 self.slips[test] = Slip.of(in_place_of(value, expected.value), value, expected.value)
@@ -109,7 +109,7 @@ class Containers(Rule):
 def _with_gradients(call: Call, answer: Reply, expected: Reply, ask: Answering) -> Reply:
     """The reply with each seed at the value that it is for. In a dict, the values may stand in another order."""
     parts = expected.value if isinstance(expected.value, tuple | list) else [expected.value]
-    order = order_in(parts, answer.value) if isinstance(answer.value, dict) else []
+    order = order_in(answer.value, parts) if isinstance(answer.value, dict) else []
     if order == sorted(order) or call.seeds is None:
         return answer
     seeds = [call.seeds[order.index(place)] for place in range(len(order))]

@@ -27,8 +27,8 @@ import numpy as np
 from msgspec import structs
 
 from autograder.judge.rules.rule import Attempt, Rerun, Rule, Setting, TestRun
-from autograder.testing.expect import Mismatch
 from autograder.testing.functions import AnsweredCall, Answering
+from autograder.testing.mismatch import Mismatch
 from autograder.testing.student_errors import Missing, NotCounted, NotStarted, Stopped
 from autograder.testing.suite import Outcome
 from cellcage.protocol.calls import Answer, Call, Failure, Gives, Reply

@@ -12,8 +12,8 @@ from msgspec import structs
 
 from autograder.judge.rules.rule import Attempt, ExerciseCalls, Rule, ask_one, ask_together
 from autograder.testing.comparing import same_answer, same_value
-from autograder.testing.expect import Mismatch
 from autograder.testing.functions import has_chance
+from autograder.testing.mismatch import Mismatch
 from autograder.testing.student_errors import as_exception
 from autograder.testing.suite import Test
 from cellcage.notebook_calls import Unread, read

@@ -25,14 +25,12 @@ PlannedAnswers = Mapping[CallPlace, Unread]
 class Setting:
     """What a rule may use.
 
-    marks: pytest's, of each test
     calls: makes calls of the exercise
     right: the reference's answers
     """
 
     exercise: str
     tests: Sequence[Test]
-    marks: Mapping[Test, Collection[str]]
     plan: Plan
     calls: ExerciseCalls
     right: Answering
@@ -152,7 +150,7 @@ class Attempt:
     @property
     def started(self) -> bool:
         """True if there was something to judge."""
-        return not all(outcome.untouched for outcome in self.outcomes)
+        return any(outcome.started for outcome in self.outcomes)
 
     @property
     def full(self) -> bool:
