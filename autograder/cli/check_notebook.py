@@ -203,6 +203,8 @@ def _first_step(name: str, notebook: SavedNotebook, results: list[CellResult]) -
         if owner == name and (reason := cell_errors.why(source, result)):
             others = (cell for cell in cells if cell != (source, result))
             return f"{reason} {cell_errors.not_reached([result.text], others)}".strip()
+        if owner == name and (left := cell_errors.stub_left_in(source, name)):
+            return left
     return f"not started yet. Replace `raise NotImplementedError()` in the cell of `{name}`, save, then check again."
 
 

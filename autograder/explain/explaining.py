@@ -29,7 +29,7 @@ from autograder.explain.repair.search import place
 from autograder.judge import cell_errors
 from autograder.judge.attempt import JudgedNames
 from autograder.judge.judging import Judged, bare, later_cell, mark
-from autograder.judge.notebook import JudgedNotebook
+from autograder.judge.notebook import JudgedNotebook, defines
 from autograder.report import ExerciseResult, Finding, TestMessage, TestResult
 from autograder.testing.student_errors import BY_HAND
 from autograder.testing.suite import VALUE_ORDER, Outcome
@@ -145,7 +145,9 @@ def about_cells(subject: Subject) -> Finding | None:
     assert isinstance(notebook, JudgedNotebook)
     name = result.name
     if not result.started:
+        source = next((one for one in reversed(notebook.cells) if defines(name, one)), "")
         words = cell_errors.of_names([name], notebook.cells, notebook.results).get(name, "")
+        words = words or cell_errors.stub_left_in(source, name)
     elif judged.place is not None and judged.final is not None:
         number = later_cell(notebook, judged)
         uses = notebook.uses(name, ())

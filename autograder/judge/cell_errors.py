@@ -130,6 +130,20 @@ def defined_again(name: str, sources: Sequence[str]) -> str:
     return f"{name} is defined in {len(cells)} cells. The last one counts, which has `{one_line(line):.80}`."
 
 
+def stub_left_in(source: str, name: str) -> str:
+    """Which line of `name` is still the stub's, though others stand above it, in a sentence; empty if none is."""
+    if syntax_error(source) or _MAGIC.search(source):
+        return ""
+    for defined in ast.parse(source).body:
+        for function in ast.walk(defined) if getattr(defined, "name", "") == name else ():
+            if isinstance(function, ast.FunctionDef):
+                *above, last = function.body[ast.get_docstring(function) is not None :] or [ast.Pass()]
+                if above and isinstance(last, ast.Raise) and "NotImplementedError" in ast.unparse(last):
+                    left = f"line {last.lineno} of its cell is still the stub's `raise NotImplementedError()`"
+                    return f"not judged, since {left}. What should `{function.name}` do there?"
+    return ""
+
+
 def changed_later(name: str, uses: Iterable[str], source: str | None) -> str:
     """Says that the state at an exercise's check counts, and which later cell changes what it gives.
 

@@ -39,7 +39,7 @@ def summary(result: ExerciseResult) -> str:
         effect = f"everybody gets its {points(result.max_score)} points" if result.max_score else "it does not count"
         return f"{result.name}: withdrawn, so {effect}."
     if not result.started:
-        state = "its cell does not run" if result.evidence else "not started yet"
+        state = "its cell cannot be judged" if result.evidence else "not started yet"
         return f"{result.name}: {state}. 0 of {points(result.max_score)} points."
     passed = sum(test.state == "passed" for test in result.tests)
     earned = f"{points(result.score)} of {points(result.max_score)} points"

@@ -25,13 +25,14 @@ from autograder.explain.explaining import judge
 from autograder.explain.material import Material
 from autograder.explain.picture import example_in
 from autograder.judge.attempt import JudgedNames
+from autograder.judge.cell_errors import stub_left_in
 from autograder.judge.rules import terms_of
 from autograder.report import WENT_IN, ExerciseResult, TestMessage, TestResult
 from autograder.reports import rubric
 from autograder.reports.heatmap import Heatmap, beside, differing, drawn_arrays, in_a_row, in_words, side_by_side
 from autograder.reports.rubric import block, name_of, paragraph, with_code
 from autograder.student import own_lines
-from autograder.student.kernel import InKernel, begin_waiting, exercises_below, why_not_here, why_not_run
+from autograder.student.kernel import InKernel, begin_waiting, exercises_below, source_of, why_not_here, why_not_run
 from autograder.student.progress import TERMINAL, Progress, listing, path_of, remember, show, wrapped
 from autograder.testing.suite import Suite
 from autograder.text import printable_lines
@@ -93,7 +94,9 @@ def examine(name: str, names: dict[str, Any], visible: Visible | None = None) ->
     visible.assignment_of(name)
     if reason := why_not_run(name, names):  # the name may still have the value of an older version of the cell
         return _not_judged(name, reason, visible)
-    if name in names:
+    if left := stub_left_in(source_of(name, names), name):
+        first_step = left
+    elif name in names:
         begin = f"Replace `raise NotImplementedError()` in the cell of `{name}`, run it, then run this again."
         first_step = f"not started yet. {begin} {visible.nudge(name)}".strip()
     else:
@@ -118,7 +121,10 @@ def judged(
         checked = CheckResult(result, first_step, visible, printed=printed.getvalue() if printed else "")
         if checked.passed:
             return checked
-        below = exercises_below(name, definitions, visible.exercises)
+        home = visible.assignment_of(name)
+        # A name of an earlier assignment that nothing defines here is an error of this code.
+        known = [one for one in visible.exercises if one in definitions or visible.assignment_of(one) == home]
+        below = exercises_below(name, definitions, known)
         results = (_result(exercise, names, visible, definitions) for exercise in below)
         return replace(checked, culprit=next((result for result in results if not passed(result)), None))
     except MachineError as error:

@@ -217,6 +217,7 @@ def _assigned(got: str, place: str) -> str:
 
 IN_PLACE = "a tensor that a gradient needs was changed in place, as by `+=`"
 TWO_DTYPES = "numbers of two dtypes meet"
+ONE_TRUTH = "{} of several numbers is not one truth value: ask `is None` for whether it is there, and join masks by `&`"
 
 # What replaces each text: a template, or a function of the groups.
 KNOWN: list[tuple[re.Pattern[str], str | Callable[..., str]]] = [
@@ -246,7 +247,28 @@ KNOWN: list[tuple[re.Pattern[str], str | Callable[..., str]]] = [
             r"and the array at index \d+ has size (\d+)",
             r"these cannot be put side by side: on axis \1 one has the size \2 and another \3",
         ),
+        (
+            r"The truth value of an array with more than one element is ambiguous\. Use a\.any\(\) or a\.all\(\)",
+            ONE_TRUTH.format("an array"),
+        ),
+        (
+            r"only integer scalar arrays can be converted to a scalar index",
+            "an array stands where one whole number is expected, as for an axis. What is the second argument here",
+        ),
         # PyTorch
+        (r"Boolean value of Tensor with more than one value is ambiguous", ONE_TRUTH.format("a tensor")),
+        (
+            r"cannot assign \w+ before Module\.__init__\(\) call",
+            "a layer is assigned before `super().__init__()`, which comes first in `__init__`",
+        ),
+        (
+            r"unsupported operand type\(s\) for .+?: '\w+' and 'torch\.return_types\.(\w+)'",
+            r"`\1` over one axis gives a pair here, values and places, and only the values can be computed with",
+        ),
+        (
+            r"(\w+)\(\): argument 'input' \(position 1\) must be Tensor, not (int|float)",
+            r"torch.\1 takes a tensor, and it got one \2: `math` has a \1 for those",
+        ),
         (r"mat1 and mat2 shapes cannot be multiplied \((\d+x\d+) and (\d+x\d+)\)", _two_matrices),
         (r"size mismatch, got input \(\d+\), mat \((\d+x\d+)\), vec \((\d+)\)", _two_matrices),
         (r"Expected size for first two dimensions of batch2 tensor to be: (\[.*?\]) but got: (\[.*?\])\.?", _batches),

@@ -35,8 +35,23 @@ def test_syntax_error_is_reported_with_line_and_caret():
     message = cell_errors.why("%%time\nnpp.x", CellResult(error="NameError", text="name 'npp' is not defined"))
     assert message == "not judged, since its cell raised NameError: name 'npp' is not defined."
     result = ExerciseResult("softmax", (), 4.0, started=False, findings=(Finding("cells", evidence=message),))
-    assert rubric.summary(result).startswith("softmax: its cell does not run.")
+    assert rubric.summary(result).startswith("softmax: its cell cannot be judged.")
     assert rubric.notes(result) == [message]
+
+
+BODY = "centred = X - X.mean(axis=-1, keepdims=True)"
+LEFT_OVER = f"def {EXERCISE}(X):\n    'Rows.'\n    {BODY}\n    raise NotImplementedError()"
+
+
+def test_stub_that_is_left_below_an_answer_is_named_with_its_line(tmp_path):
+    said = cell_errors.stub_left_in(LEFT_OVER, EXERCISE)
+    assert said.startswith("not judged, since line 4 of its cell is still the stub's `raise NotImplementedError()`.")
+    assert cell_errors.stub_left_in(f"def {EXERCISE}(X):\n    'Rows.'\n    raise NotImplementedError()", EXERCISE) == ""
+    assert cell_errors.stub_left_in(LEFT_OVER, "other") == cell_errors.stub_left_in("def f(:", "f") == ""
+    course = small_course(tmp_path / "course")
+    notebook = submit(course, "ada", {EXERCISE: LEFT_OVER}).relative_to(course.root)
+    assert reports_of(course)["ada"]["exercises"][0]["evidence"] == said
+    assert said in " ".join(command(course, "check", notebook, "--course", ".")[1].split())
 
 
 @pytest.mark.parametrize("source", ["def f(:\n    pass", "def f():\nreturn 1", "def f(:\\\n", "x = '\x00'"])

@@ -175,13 +175,23 @@ def statements(cell: ParsedCell) -> Iterator[Edit]:
         is_last = isinstance(one.node, ast.Return) and body[-1] is one.node
         documents = isinstance(one.node, ast.Expr) and isinstance(one.node.value, ast.Constant)
         at_top = one.scope is None and isinstance(one.parent, ast.Module)
-        if not (isinstance(one.node, KEPT) or is_last or documents or at_top):
+        if not (isinstance(one.node, KEPT) or is_last or documents or at_top or _is_guard(one.node)):
             yield cell.put("statement", one.node, "pass")
+
+
+def _is_guard(node: ast.AST) -> bool:
+    """True for what raises, and for a condition on which it does. NumPy may raise without it: no line too many."""
+    if isinstance(node, ast.If) and not node.orelse:
+        return all(map(_is_guard, node.body))
+    made = node.value if isinstance(node, ast.Return | ast.Expr) else None
+    return isinstance(node, ast.Raise | ast.Assert) or (isinstance(made, ast.Call) and called(made).endswith("Error"))
 
 
 def conditions(cell: ParsedCell) -> Iterator[Edit]:
     """A condition that is always or never true; one branch of an expression."""
     for branch in cell.nodes(ast.If, ast.comprehension):
+        if _is_guard(branch):
+            continue
         tests = [branch.test] if isinstance(branch, ast.If) else branch.ifs  # type: ignore[attr-defined]
         for test in tests:
             yield cell.put("condition", test, "True")
