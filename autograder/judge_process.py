@@ -31,7 +31,6 @@ from autograder.explain.material import Material, material_of
 from autograder.judge.assert_cells import judge_assert_cells
 from autograder.judge.judging import bare, mark
 from autograder.judge.notebook import DisplayCell, JudgedNotebook, display_cells
-from autograder.judge.rules.ready_made import mentions
 from autograder.report import CellResult, ExerciseResult, Verdict
 from autograder.task import CourseSetting, FromJudge, Opened, Preparation, Task
 from autograder.text import one_line
@@ -185,6 +184,5 @@ class Judge:
 
 def _verdict(task: Task, results: Iterable[ExerciseResult], cells: Sequence[CellResult], material: Material) -> Verdict:
     """The results in the order of the task, with what a person should look at in the cells, and the cells' output."""
-    seen = {one.name: mentions(task.cells, material.terms[one.name]) if one.score else () for one in results}
-    found = {one.name: one.adding(*seen[one.name]) for one in results}
+    found = {one.name: one.adding(*(material.in_text(task.cells, one.name) if one.score else ())) for one in results}
     return Verdict(tuple(found[exercise.name] for exercise in task.exercises), tuple(_readable(cells)))

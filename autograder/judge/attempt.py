@@ -29,6 +29,7 @@ from autograder.judge.rules.rule import (
     is_failure,
     is_noticed,
 )
+from autograder.report import Finding
 from autograder.testing.call_text import ParameterNames, as_written
 from autograder.testing.callbacks import Questions
 from autograder.testing.functions import AnsweredCall, Answering, Functions, Here
@@ -65,6 +66,10 @@ class Tests:
     rules: Sequence[type[Rule]] = CHECK
     prerequisites: tuple[str, ...] = ()
     terms: Mapping[str, Terms] = field(default_factory=dict)
+
+    def in_text(self, cells: Sequence[str], exercise: str) -> list[Finding]:
+        """What a person should look at in the cells that define an exercise."""
+        return [found for rule in self.rules for found in rule.in_text(cells, self.terms[exercise])]
 
     def questions(self, substituted: tuple[str, ...]) -> Questions:
         """What code may ask with the reference in place of these names."""

@@ -28,6 +28,13 @@ READY_MADE = (
 class ReadyMadeFunctions(Rule):
     """The process that answers notices such a call, and then gives no other answer. See the base class."""
 
+    @staticmethod
+    def in_text(cells: Sequence[str], terms: Terms) -> list[Finding]:
+        """Mentions: listed functions that the exercise's cells use as an attribute, or import by name."""
+        found = {name for source in cells if defines(terms.group, source) for name in _used_by_name(source)}
+        listed = (name.rpartition(".")[2] for name in terms.watch.functions)
+        return [Finding("mention", name) for name in dict.fromkeys(listed) if name in found]
+
     def before_calls(self, asking: Asking) -> Asking:
         """Watch some calls closely."""
         return replace(asking, closely=self.setting.plan.watched.get(self.setting.exercise, frozenset()))
@@ -44,13 +51,6 @@ class ReadyMadeFunctions(Rule):
 def terms_of(exercise: Path) -> Terms:
     """The terms on which an exercise's code is called. exercise: its folder. Raises `CourseError`."""
     return Terms(group=exercise.name, watch=Watched(content.ready_made(exercise)))
-
-
-def mentions(cells: Sequence[str], terms: Terms) -> list[Finding]:
-    """Listed functions that the exercise's cells use as an attribute, or import by name."""
-    found = {name for source in cells if defines(terms.group, source) for name in _used_by_name(source)}
-    listed = (name.rpartition(".")[2] for name in terms.watch.functions)
-    return [Finding("mention", name) for name in dict.fromkeys(listed) if name in found]
 
 
 def not_counted(noticed: str) -> NotCounted:

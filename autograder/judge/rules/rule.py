@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from autograder.report import Finding
 from autograder.testing.call_text import ParameterNames
 from autograder.testing.comparing import same_answer
 from autograder.testing.functions import AnsweredCall, Answering, CallsHere, has_chance
 from autograder.testing.plan import CallPlace, Plan, PlannedCall
 from autograder.testing.student_errors import NotCounted, NotStarted
 from autograder.testing.suite import Outcome, Test
-from cellcage.notebook_calls import NotebookCalls, Unread, read
+from cellcage.notebook_calls import NotebookCalls, Terms, Unread, read
 from cellcage.protocol import frames
 from cellcage.protocol.calls import Answer, Call, Failure, Kind, NoAnswer, Reply, Why
 
@@ -187,6 +188,11 @@ class Rule:
 
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
+
+    @staticmethod
+    def in_text(cells: Sequence[str], terms: Terms) -> Sequence[Finding]:
+        """What a person should look at in a notebook's cells, for an exercise that earned something. Costs nothing."""
+        return ()
 
     def before_calls(self, asking: Asking) -> Asking:
         """How planned calls are made."""
