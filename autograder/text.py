@@ -1,7 +1,8 @@
-"""Makes untrusted text safe to show: a student's id, an error's message, the name of a file."""
+"""Makes untrusted text safe to show: a student's id, an error's message, the name of a file. And data as JSON."""
 
 from __future__ import annotations
 
+import json
 import shlex
 import unicodedata
 from collections import defaultdict
@@ -85,3 +86,8 @@ def _shown(character: str) -> str:
     if character.isprintable():
         return character
     return " " if unicodedata.category(character) == "Zs" else REPLACEMENT
+
+
+def json_text(data: object) -> str:
+    """Plain data as JSON for people to read, too."""
+    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"

@@ -29,14 +29,14 @@ from autograder.judge.notebook import EditedNotebook, JudgedNotebook, defines
 from autograder.judge.rules.rule import ask_one
 from autograder.reading import read_bytes
 from autograder.report import CellResult, Report
-from autograder.reports.marks_file import json_text, write
+from autograder.reports.marks_file import write
 from autograder.reports.rubric import MARKS
 from autograder.student.check import CheckResult, judged, visible_material
 from autograder.student.kernel import PrintedText, in_cells
 from autograder.student.own_lines import calls_of, questions
 from autograder.student.progress import Progress
 from autograder.submission import code_cells, folders_below, python_in, python_paths, read_notebook
-from autograder.text import printable, printable_lines
+from autograder.text import json_text, printable, printable_lines
 from autograder.worker.worker import backend_for
 from cellcage import ForkServer, Limits, Zygote
 from cellcage.notebook_calls import NotebookCalls, Terms

@@ -28,11 +28,10 @@ from autograder.reading import write_whole
 from autograder.report import Report
 from autograder.reports import rubric
 from autograder.reports.class_statistics import shared_answers
-from autograder.reports.marks_file import json_text
 from autograder.reports.store import Store
 from autograder.submission import Submission, stamp
 from autograder.task import Task
-from autograder.text import shown_name
+from autograder.text import json_text, shown_name
 from autograder.worker.pool import OnWait, grade, open_pool, still_marking
 
 if TYPE_CHECKING:  # it imports nbgrader

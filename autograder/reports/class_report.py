@@ -19,11 +19,11 @@ from autograder.errors import CourseError, SubmissionError
 from autograder.report import Report
 from autograder.reports.class_statistics import AssignmentRate, MistakeCount, bin_names
 from autograder.reports.equal_work import Code, equal_work, written_by_the_course
-from autograder.reports.marks_file import as_csv, json_text
+from autograder.reports.marks_file import as_csv
 from autograder.reports.roster import with_absent
 from autograder.reports.rubric import points
 from autograder.submission import read_notebook
-from autograder.text import printable, shown_name
+from autograder.text import json_text, printable, shown_name
 
 TEMPLATES = Path(__file__).parent / "templates"
 ROWS = 8  # of a list in the terminal; the page shows all

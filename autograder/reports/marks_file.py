@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -70,11 +69,6 @@ def as_csv(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 def _cell(value: object) -> object:
     return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
-
-
-def json_text(data: object) -> str:
-    """Plain data as JSON for people to read, too."""
-    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
 
 
 def write(path: Path, text: str) -> None:

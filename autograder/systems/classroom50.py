@@ -15,9 +15,9 @@ from pathlib import Path
 from autograder.course.assignments import Assignment
 from autograder.errors import AutograderError
 from autograder.report import ExerciseResult, Report
-from autograder.reports.marks_file import json_text, write
+from autograder.reports.marks_file import write
 from autograder.systems.bundle import filled
-from autograder.text import printable
+from autograder.text import json_text, printable
 
 SCHEMA = "classroom50/result/v1"
 # The runner's environment variable for each key of the result.

@@ -30,13 +30,13 @@ from autograder.nbgrader.totals import still_open
 from autograder.reading import parse_json, read_bytes
 from autograder.report import ExerciseResult, Report
 from autograder.reports import rubric
-from autograder.reports.marks_file import json_text
 from autograder.reports.rubric import points, total
 from autograder.submission import grade_id
 from autograder.systems.bundle import add_kit_and_course, filled
 from autograder.systems.collecting import METADATA, Handed, Owner, can_be_a_folder
 from autograder.systems.system import Return, System
 from autograder.systems.unpack import MAX_FILE
+from autograder.text import json_text
 
 MAX_BYTES = 100 * 2**20  # of an autograded notebook
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?:\.\d+)? ?(Z|[+-]\d\d:\d\d)")
