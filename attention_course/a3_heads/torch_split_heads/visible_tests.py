@@ -55,9 +55,11 @@ class TestTorchSplitHeads:
             close(expect.tensor(student.torch_split_heads(tensor(TEXTS[ORDER]), 3)), THREE_HEADS[ORDER])
 
     def test_one_head(self, student):
-        """One head: all columns are its own, and its axis stays."""
+        """One head: all columns are its own, and its axis stays. And as many heads as columns."""
         with shown("Does something drop an axis of length one?", "exception", "shape"):
             close(expect.tensor(student.torch_split_heads(tensor(X), 1)), X[np.newaxis])
+        with shown("Six columns make six heads. When do they not come out even?", "exception", "shape"):
+            close(expect.tensor(student.torch_split_heads(tensor(X), 6)), X.T[:, :, np.newaxis])
 
     def test_many(self, student):
         """Seventy tokens of 96 columns: of eight heads, head i begins with column 12 i; nine of width five."""

@@ -278,7 +278,8 @@ def _copy_parameters(module: Any, values: Mapping[str, Any]) -> None:
     with torch.no_grad():
         for name, value in values.items():
             if name not in parameters:
-                others = ", ".join([other for other in parameters if other not in values][:2])
+                own = [other for other in parameters if other not in values]
+                others = ", ".join([*own[:2], *(["..."] if own[2:] else [])])
                 raise NoParameter(f"the module has no parameter {name}" + (f"; it has {others}" if others else ""))
             target = parameters[name]
             if tuple(target.shape) != tuple(value.shape):
