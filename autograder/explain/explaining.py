@@ -142,16 +142,15 @@ def about_cells(subject: Subject) -> Finding | None:
     """What the notebook's cells, rather than the exercise's code, have to do with its result."""
     notebook, judged, result, words = subject.names, subject.judged, subject.result, ""
     assert isinstance(notebook, JudgedNotebook)
-    name = result.name
+    name, cells = result.name, [*zip(notebook.cells, notebook.results, strict=True)]
     if not result.started:
-        words = cell_errors.of_names([name], notebook.cells, notebook.results).get(name, "")
+        words = cell_errors.not_there(name, cells)
     elif judged.place is not None and judged.final is not None:
         number = later_cell(notebook, judged)
         uses = notebook.uses(name, ())
         words = cell_errors.changed_later(name, uses, None if number is None else notebook.cells[number])
     elif result.score < result.max_score:
         messages = [test.message for test in result.tests]
-        cells = zip(notebook.cells, notebook.results, strict=True)
         words = (
             cell_errors.not_reached(messages, cells)
             or cell_errors.debugger_left_in(messages, notebook.cells)
