@@ -179,7 +179,8 @@ def _read_table(value: Any) -> None:
                 difference(table, table, how)
                 difference(table, _RIGHT, how)
                 difference(_RIGHT, table, how)
-            relations.relation_among([ComparedCall(Call("f", [table]), Reply(table), Reply(_RIGHT))], frozenset({0}))
+            compared = ComparedCall(Call("f", [table]), Reply(table), Reply(_RIGHT))
+            relations.relation_among([compared], frozenset({0}), ())
 
 
 _COLUMNS = [Column.of(np.arange(2)), Column.of(["a", None])]

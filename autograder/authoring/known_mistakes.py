@@ -82,7 +82,7 @@ def keep(course: Course, everything: bool = False) -> Iterator[Path]:
 
 def _fingerprints(assignment: Assignment) -> Mapping[str, fingerprints.Fingerprints]:
     """The answers of known mistakes and mutants to the hidden tests."""
-    material = material_of(assignment, keeps=False)
+    material = material_of(assignment)
     assert material.hypotheses is not None
     return {name: _repeatable(material.hypotheses, name) for name in material.suite.exercises()}
 

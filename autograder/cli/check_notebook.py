@@ -199,12 +199,9 @@ def check_results(notebook: SavedNotebook, server: ForkServer) -> Iterator[Check
 def _first_step(name: str, notebook: SavedNotebook, results: list[CellResult]) -> str:
     """What to do if the exercise is not judged: fix the error of its cell if there is one, else begin."""
     cells = [*zip(notebook.sources, results, strict=True)]
-    for owner, (source, result) in zip(notebook.owners, cells, strict=True):
-        if owner == name and (reason := cell_errors.why(source, result)):
-            others = (cell for cell in cells if cell != (source, result))
-            return f"{reason} {cell_errors.not_reached([result.text], others)}".strip()
-        if owner == name and (left := cell_errors.stub_left_in(source, name)):
-            return left
+    for owner, cell in zip(notebook.owners, cells, strict=True):
+        if owner == name and (reason := cell_errors.why_in(cell, cells) or cell_errors.stub_left_in(cell[0], name)):
+            return reason
     return f"not started yet. Replace `raise NotImplementedError()` in the cell of `{name}`, save, then check again."
 
 

@@ -29,7 +29,7 @@ from autograder.explain.repair.search import place
 from autograder.judge import cell_errors
 from autograder.judge.attempt import JudgedNames
 from autograder.judge.judging import Judged, bare, later_cell, mark
-from autograder.judge.notebook import JudgedNotebook, defines
+from autograder.judge.notebook import JudgedNotebook
 from autograder.report import ExerciseResult, Finding, TestMessage, TestResult
 from autograder.testing.student_errors import BY_HAND
 from autograder.testing.suite import VALUE_ORDER, Outcome
@@ -52,12 +52,11 @@ class Step:
 
     what: what it makes, in words
     make: the result with that
-    seconds: of this process's CPU time for an exercise; for_right: it is made for right answers, too
+    for_right: it is made for right answers, too
     """
 
     what: str
     make: Callable[[Subject], ExerciseResult]
-    seconds: float = EXERCISE_SECONDS
     for_right: bool = False
 
 
@@ -81,7 +80,7 @@ def explain(
                 continue
             subject = Subject(material, names, one, found[number], _spent(names) - began)
             before = time.process_time()
-            found[number] = _made(step, subject, min(step.seconds, left) if left < math.inf else left)
+            found[number] = _made(step, subject, min(EXERCISE_SECONDS, left) if left < math.inf else left)
             left -= time.process_time() - before
     return found
 
@@ -143,18 +142,15 @@ def about_cells(subject: Subject) -> Finding | None:
     """What the notebook's cells, rather than the exercise's code, have to do with its result."""
     notebook, judged, result, words = subject.names, subject.judged, subject.result, ""
     assert isinstance(notebook, JudgedNotebook)
-    name = result.name
+    name, cells = result.name, [*zip(notebook.cells, notebook.results, strict=True)]
     if not result.started:
-        source = next((one for one in reversed(notebook.cells) if defines(name, one)), "")
-        words = cell_errors.of_names([name], notebook.cells, notebook.results).get(name, "")
-        words = words or cell_errors.stub_left_in(source, name)
+        words = cell_errors.not_there(name, cells)
     elif judged.place is not None and judged.final is not None:
         number = later_cell(notebook, judged)
         uses = notebook.uses(name, ())
         words = cell_errors.changed_later(name, uses, None if number is None else notebook.cells[number])
     elif result.score < result.max_score:
         messages = [test.message for test in result.tests]
-        cells = zip(notebook.cells, notebook.results, strict=True)
         words = (
             cell_errors.not_reached(messages, cells)
             or cell_errors.debugger_left_in(messages, notebook.cells)
@@ -194,36 +190,25 @@ def _answer(outcome: Outcome) -> str:
 
 
 def _of_hidden_tests(outcomes: Sequence[Outcome], asks: bool) -> list[str]:
-    """Messages of hidden tests, with or without their own questions. The first for a reason has code for its input."""
-    texts = [str(outcome.error) if outcome.started and outcome.error else "" for outcome in outcomes]
-    reasons = [outcome.reason or text for outcome, text in zip(outcomes, texts, strict=True)]
-    inputs = [f" To have the same input: `{one.reproduce}`." if one.reproduce else "" for one in outcomes]
-    # A name is given for values. What is wrong with a module that was only built, it need not explain.
-    own = [asks or (outcome.answer is not None and outcome.answer.call.build) for outcome in outcomes]
-    messages = [one.message(asks and _may_ask(one, outcomes)) for one, asks in zip(outcomes, own, strict=True)]
-    return once_each(reasons, messages, inputs)
+    """Messages of hidden tests. Only the first for a reason states it, how many more tests fail, and the input."""
+    reasons = [one.reason or (str(one.error) if one.started and one.error else "") for one in outcomes]
+    count, met, found = Counter(filter(None, reasons)), set[str](), []
+    for outcome, reason in zip(outcomes, reasons, strict=True):
+        # A name is given for values. What is wrong with a module that was only built, it need not explain.
+        has_question = asks or (outcome.answer is not None and outcome.answer.call.build)
+        message, more = outcome.message(has_question and _may_ask(outcome, outcomes)), count[reason] - 1
+        if more > 0:
+            message += f" {'1 more test fails' if more == 1 else f'{more} more tests fail'} for this reason."
+        if outcome.reproduce:
+            message += f" To have the same input: `{outcome.reproduce}`."
+        found.append(ABOVE if reason in met else message)
+        met |= {reason} - {""}
+    return found
 
 
 def _may_ask(outcome: Outcome, outcomes: Sequence[Outcome]) -> bool:
     """False if a test's question fits only if no other test finds a wrong answer, and one does."""
     return not outcome.asks_if_others_pass or sum(one.finds_wrong_answer for one in outcomes) < 2
-
-
-def once_each(reasons: Sequence[str], messages: Sequence[str], endings: Sequence[str] = ()) -> list[str]:
-    """Each test's message. Of tests with one reason only the first states it, and how many more tests fail.
-
-    reasons: empty for a test whose message is not changed
-    endings: what each message ends with if it states its reason
-    """
-    count = Counter(filter(None, reasons))
-    met, found = set[str](), []
-    for reason, message, ending in zip(reasons, messages, endings or [""] * len(messages), strict=True):
-        more = count[reason] - 1
-        others = "1 more test fails" if more == 1 else f"{more} more tests fail"
-        counted = f"{message} {others} for this reason." if more > 0 else message
-        found.append(ABOVE if reason in met else counted + ending)
-        met |= {reason} - {""}
-    return found
 
 
 def _of_visible_tests(outcomes: Sequence[Outcome], asks: bool) -> list[TestMessage]:

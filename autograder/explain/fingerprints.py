@@ -19,7 +19,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -44,6 +43,7 @@ UNIT = 1e-5  # fingerprints are saved as multiples of it, a tenth of what tells 
 LARGEST = 1e13  # so that they fit into eight bytes
 STAMP, MADE_FROM = "what it is of", "made from"  # entries of the file that hold digests
 ARRAYS = ("right", "wrong")
+FEW = 5  # planned calls on which each hypothesis is run if no fingerprints are saved
 _weights = np.random.default_rng(17).normal(size=MAX_PARTS)
 
 
@@ -193,20 +193,12 @@ class Fingerprints:
         return self.of == of and self.right.shape == right.shape and bool(alike(self.right, right).all())
 
 
-def digest(parts: Sequence[bytes], names: Sequence[str] = ()) -> str:
-    """A digest of some bytes and names, as hexadecimal digits."""
+def _digest_of(parts: Sequence[bytes]) -> str:
+    """A digest of some bytes, as hexadecimal digits."""
     found = hashlib.sha256()
-    for part in (*parts, *(name.encode() for name in names)):
+    for part in parts:
         found.update(len(part).to_bytes(8) + part)
     return found.hexdigest()
-
-
-def on_any_machine(call: Call) -> bytes:
-    """A call as bytes that are the same on every machine.
-
-    A suite may pass on what the reference has answered, and its last digits depend on the processor.
-    """
-    return call.with_given(_rounded).as_bytes
 
 
 def _rounded(value: Any) -> Any:
@@ -217,7 +209,7 @@ def _rounded(value: Any) -> Any:
     return (value.detach() * 10**DIGITS).round() / 10**DIGITS + 0.0
 
 
-def write(folder: Path, fingerprints: Mapping[str, Fingerprints], made_from: str = "") -> Path:
+def write(folder: Path, fingerprints: Mapping[str, Fingerprints], made_from: str) -> Path:
     """Write the fingerprints of an assignment's exercises into its `folder`. made_from: a digest of their inputs"""
     arrays = {
         f"{name}.{part}": np.rint(np.clip(np.nan_to_num(getattr(one, part)), -LARGEST, LARGEST) / UNIT).astype(np.int64)
@@ -259,10 +251,7 @@ def read(folder: Path) -> dict[str, Fingerprints]:
 def stamp(folder: Path, *patterns: str) -> str:
     """A digest of the files of these names in an assignment's folder, and of what they may import."""
     files = [path for pattern in patterns for path in folder.rglob(pattern)]
-    return digest([path.read_bytes() for path in sorted([*files, *(folder.parent / "hidden").rglob("*.py")])])
-
-
-FEW = 5  # planned calls on which each hypothesis is run if no fingerprints are saved
+    return _digest_of([path.read_bytes() for path in sorted([*files, *(folder.parent / "hidden").rglob("*.py")])])
 
 
 class AnswerTable:
@@ -302,7 +291,7 @@ class Hypotheses:
         catalogue: Catalogue,
         names: Mapping[str, Any],
         planned: Mapping[str, Sequence[PlannedCall]],
-        saved: Mapping[str, Fingerprints] = MappingProxyType({}),
+        saved: Mapping[str, Fingerprints],
     ) -> None:
         self._catalogue, self._names, self._planned, self._saved = catalogue, names, planned, saved
         self._tables: dict[str, AnswerTable] = {}
@@ -311,7 +300,12 @@ class Hypotheses:
     def table(self, exercise: str) -> AnswerTable:
         """The table of an exercise's hypotheses, made on first use."""
         if exercise not in self._tables:
-            self._tables[exercise] = self._made_table(exercise)
+            mistakes, calls = self._mistakes(exercise), self._repeatable_calls(exercise)
+            saved = self._saved.get(exercise)
+            if saved is None or not saved.fits(_digest(calls, mistakes), _right(calls)):
+                calls = calls[:FEW]
+                saved = self._run(mistakes, calls)
+            self._tables[exercise] = AnswerTable(saved, mistakes, [one.key for one in calls])
         return self._tables[exercise]
 
     def fingerprints(self, exercise: str) -> Fingerprints:
@@ -341,29 +335,17 @@ class Hypotheses:
             self._answers[mistake, one.key] = as_compared(_answer(names, one.call))
         return self._answers[mistake, one.key]
 
-    def _made_table(self, exercise: str) -> AnswerTable:
-        mistakes, calls, saved = self._mistakes(exercise), self._repeatable_calls(exercise), self._saved.get(exercise)
-        if saved is None or not saved.fits(_digest(calls, mistakes), _right(calls)):
-            calls = calls[:FEW]
-            saved = self._run(mistakes, calls)
-        return AnswerTable(saved, mistakes, [one.key for one in calls])
-
     def _mistakes(self, exercise: str) -> list[Mistake]:
         return [m for m in (*self._catalogue.mistakes, *self._catalogue.variants) if m.exercise == exercise]
 
     def _repeatable_calls(self, exercise: str) -> list[AnsweredCall]:
-        """The planned calls that have the same answer each time, and pass no functions."""
-        planned = self._planned_calls(exercise)
-        return [one for one in planned if not one.key[1] and not has_chance(one.call, one.answer)]
-
-    def _planned_calls(self, exercise: str) -> list[AnsweredCall]:
-        """The calls that the suite plans for an exercise, each once, with the reference's answers."""
+        """The planned calls that have the same answer each time, and pass no functions; each once."""
         found: dict[Key, AnsweredCall] = {}
         for recorded in self._planned.get(exercise, ()):
             one = AnsweredCall(recorded.call, as_compared(answer_of(recorded.answer)))
             found.setdefault(one.key, one)
         self._answers |= {(None, key): one.answer for key, one in found.items()}
-        return list(found.values())
+        return [one for one in found.values() if not one.key[1] and not has_chance(one.call, one.answer)]
 
     def _run(self, mistakes: Sequence[Mistake], calls: Sequence[AnsweredCall]) -> Fingerprints:
         """The fingerprints of these hypotheses, run on these calls."""
@@ -376,7 +358,12 @@ class Hypotheses:
 
 
 def _digest(calls: Sequence[AnsweredCall], mistakes: Sequence[Mistake]) -> str:
-    return digest([on_any_machine(one.call) for one in calls], [mistake.name for mistake in mistakes])
+    """A digest of calls and hypotheses that is the same on every machine.
+
+    A suite may pass on what the reference has answered, and its last digits depend on the processor.
+    """
+    names = [mistake.name.encode() for mistake in mistakes]
+    return _digest_of([*(one.call.with_given(_rounded).as_bytes for one in calls), *names])
 
 
 def _right(calls: Sequence[AnsweredCall]) -> np.ndarray:

@@ -52,16 +52,13 @@ class Subject:
     spent: float = 0.0
 
 
-def material_of(assignment: Assignment, keeps: bool = True) -> Material:
-    """What the hidden tests judge with. Raises `CourseError`.
-
-    keeps: whether hypotheses' answers may be read from the file beside the catalogue
-    """
+def material_of(assignment: Assignment) -> Material:
+    """What the hidden tests judge with. Raises `CourseError`."""
     names = vars(assignment.reference())  # first: after it the course's package can be imported
     suite = Suite(assignment.suites)
     _check_names(assignment, suite, names)
     plan = record(suite, names)
-    saved = fingerprints.read(assignment.content) if keeps else {}
+    saved = fingerprints.read(assignment.content)
     hypotheses = Hypotheses(read_catalogue(assignment.mistakes), names, plan.by_exercise, saved)
     relations = content.course_relations(assignment.content.parent)
     terms = {one.name: terms_of(assignment.content / one.name) for one in assignment.exercises}

@@ -54,7 +54,7 @@ class Compared:
         hypotheses: Hypotheses,
         exercise: str,
         calls: Sequence[AnsweredCall | PlannedCall],
-        of_course: Sequence[OfAnswer] = (),
+        of_course: Sequence[OfAnswer],
     ) -> None:
         self._hypotheses, self._table, self.of_course = hypotheses, hypotheses.table(exercise), of_course
         self.calls = hypotheses.answered(calls)
@@ -254,7 +254,7 @@ def diagnose(
     hypotheses: Hypotheses,
     exercise: str,
     calls: Sequence[AnsweredCall | PlannedCall],
-    of_course: Sequence[OfAnswer] = (),
+    of_course: Sequence[OfAnswer],
 ) -> Finding | None:
     """What is wrong with the answers in `calls`; None if nothing is, or if it has no name.
 

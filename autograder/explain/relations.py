@@ -16,7 +16,8 @@ import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -233,7 +234,6 @@ def of_form(one: ComparedCall) -> str:
 
 # A relation, and the wrong answers (by their places) in which it shows.
 Explained = tuple[Finding, frozenset[int]]
-Finder = Callable[[Sequence[ComparedCall], frozenset[int]], Iterator[Explained]]
 
 
 def among(relation: OfAnswer, compared: Sequence[ComparedCall], wrong: frozenset[int]) -> Iterator[Explained]:
@@ -269,7 +269,7 @@ OF_ANSWERS = (
 
 
 def relation_among(
-    compared: Sequence[ComparedCall], wrong: frozenset[int], of_course: Sequence[OfAnswer] = ()
+    compared: Sequence[ComparedCall], wrong: frozenset[int], of_course: Sequence[OfAnswer]
 ) -> Finding | None:
     """The first relation that explains all `wrong` answers; None if there is none.
 
@@ -280,21 +280,15 @@ def relation_among(
     compared, wrong = [compared[i] for i in kept], frozenset(n for n, i in enumerate(kept) if i in wrong)
     if not wrong:
         return None
-    finders: list[Finder] = [partial(among, one) for one in (*of_course, *OF_ANSWERS)]
-    found = (relation for find in (*finders, _one_layout) for relation in find(compared, wrong))
+    found = chain(*(among(one, compared, wrong) for one in (*of_course, *OF_ANSWERS)), _one_layout(compared, wrong))
     return next((relation for relation, explains in found if explains == wrong), None)
 
 
-def of_shown(pairs: Sequence[tuple[Any, Any]], of_course: Sequence[OfAnswer] = ()) -> Finding | None:
+def of_shown(pairs: Sequence[tuple[Any, Any]], of_course: Sequence[OfAnswer]) -> Finding | None:
     """A relation between answers to visible tests and what they expect, which is written with four digits."""
     # In float32 two numbers count as equal within a thousandth.
     compared = [ComparedCall(Call(""), *(Reply(_coarse(value)) for value in pair)) for pair in pairs]
     return relation_among(compared, frozenset(range(len(compared))), of_course)
-
-
-def arrays_given(call: Call) -> list[np.ndarray]:
-    """The arrays among a call's arguments."""
-    return arrays([*call.args, *call.kwargs.values()])
 
 
 def _ran_out(answer: Answer) -> bool:
@@ -310,7 +304,8 @@ def _coarse(value: Any) -> Any:
 
 def _axes_of_input(call: Call) -> int:
     """How many axes the first array has; of keyword arguments, the array with most, without those of truth values."""
-    given = arrays_given(call)[:1] if call.args else [a for a in arrays_given(call) if a.dtype.kind != "b"]
+    given = arrays([*call.args, *call.kwargs.values()])
+    given = given[:1] if call.args else [a for a in given if a.dtype.kind != "b"]
     return max((a.ndim for a in given), default=0)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from autograder.judge.notebook import defines
 from autograder.report import CellResult
@@ -156,12 +156,13 @@ def changed_later(name: str, uses: Iterable[str], source: str | None) -> str:
     return f"{words}: `{one_line(line.strip()):.80}`." if line else f"{words}."
 
 
-def of_names(names: Iterable[str], sources: Sequence[str], results: Sequence[CellResult]) -> Mapping[str, str]:
-    """For each name whose last defining cell did not run: why it is not there."""
-    found = {}
-    for name in names:
-        cells = [cell for cell in zip(sources, results, strict=True) if defines(name, cell[0])]
-        if cells and (reason := why(*cells[-1])):
-            others = (cell for cell in zip(sources, results, strict=True) if cell != cells[-1])
-            found[name] = f"{reason} {not_reached([cells[-1][1].text], others)}".strip()
-    return found
+def not_there(name: str, cells: Sequence[tuple[str, CellResult]]) -> str:
+    """Why nothing is there to judge, in sentences: the last cell that defines a name did not run, or has a stub left."""
+    defining = [cell for cell in cells if defines(name, cell[0])]
+    return why_in(defining[-1], cells) or stub_left_in(defining[-1][0], name) if defining else ""
+
+
+def why_in(cell: tuple[str, CellResult], cells: Sequence[tuple[str, CellResult]]) -> str:
+    """`why`, and which other of the notebook's cells made this one raise."""
+    reason, others = why(*cell), (other for other in cells if other != cell)
+    return f"{reason} {not_reached([cell[1].text], others)}".strip() if reason else ""

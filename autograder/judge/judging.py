@@ -220,12 +220,12 @@ class _Marking:
             yield final, None
         if at_check is not None:
             yield at_check, check
-        if final is None or not final.untouched:
+        if final is None or not final.is_own_stub:
             yield from ((one, None) for one in self._followed_through(exercise, None, lost))
         if final is None:
             self._names.at(None)
             yield self._attempt(exercise), None
-        if at_check is not None and not at_check.untouched and not (final and final.same_answers(at_check)):
+        if at_check is not None and not at_check.is_own_stub and not (final and final.same_answers(at_check)):
             yield from ((one, check) for one in self._followed_through(exercise, check, lost))
 
     def _followed_through(self, exercise: Exercise, place: int | None, lost: tuple[str, ...]) -> Iterator[Attempt]:

@@ -62,8 +62,8 @@ def test_any_source_gives_an_error_message_or_none(source):
 def test_only_the_last_definition_of_a_name_is_reported():
     failed, ran = CellResult(error="NameError", text="name 'npp' is not defined"), CellResult()
     sources = ["npp.x\ndef softmax(x): ...", "def softmax(x): ...", "def soft(x): ..."]
-    assert cell_errors.of_names(["softmax"], sources, [failed, ran, failed]) == {}
-    assert "name 'npp' is not defined" in cell_errors.of_names(["softmax"], sources[:1], [failed])["softmax"]
+    assert cell_errors.not_there("softmax", [*zip(sources, [failed, ran, failed], strict=True)]) == ""
+    assert "name 'npp' is not defined" in cell_errors.not_there("softmax", [(sources[0], failed)])
 
 
 def test_message_names_which_of_several_definitions_counts():

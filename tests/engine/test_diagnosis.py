@@ -130,7 +130,7 @@ def test_two_matching_mistakes_are_both_named_and_three_are_not():
     names = Here({**ready.reference, "split_heads": first.code})
 
     def found(*known):
-        hypotheses = Hypotheses(Catalogue(list(known)), ready.reference, ready.plan.by_exercise)
+        hypotheses = Hypotheses(Catalogue(list(known)), ready.reference, ready.plan.by_exercise, {})
         return judge(replace(ready, hypotheses=hypotheses), names, exercises)[0]
 
     two = found(first, second)

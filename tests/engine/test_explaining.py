@@ -117,7 +117,8 @@ def test_graders_see_the_repair_and_students_only_its_place(tmp_path, kept_worke
     assert "For graders" not in feedback
 
 
-def test_steps_end_at_the_time_limits_of_exercise_and_submission():
+def test_steps_end_at_the_time_limits_of_exercise_and_submission(monkeypatch):
+    monkeypatch.setattr(explaining, "EXERCISE_SECONDS", 0.1)
     exercises = [Exercise(name, 1.0) for name in ("one", "two", "three", "four")]
     failed = Attempt([TestRun(Outcome(Test("one", "fails", "", 1.0), ValueError()), (), Seen())], {})
     judged, started = [Judged(exercise, failed) for exercise in exercises], time.process_time()
@@ -129,7 +130,7 @@ def test_steps_end_at_the_time_limits_of_exercise_and_submission():
     def adds(subject):
         return subject.result.adding(Finding("cells", evidence="words"))
 
-    steps = [Step("words", adds), Step("the diagnosis", loops, seconds=0.1), Step("messages", adds)]
+    steps = [Step("words", adds), Step("the diagnosis", loops), Step("messages", adds)]
     results = explain(Material(Suite(())), Here({}), judged, bare(judged), steps, seconds=0.15)
     assert time.process_time() - started < 0.5
     late = "the diagnosis (it took too long)", "messages (it took too long)"  # the submission has no time left

@@ -88,7 +88,7 @@ CASES = {
 def name_of(catalogue, code, inputs=(TABLE, OTHER), reference=right):
     """The name that the diagnosis gives to code."""
     calls = [AnsweredCall(call, answering({"f": code})(call)) for call in (Call("f", (x,)) for x in inputs)]
-    found = diagnose(Hypotheses(catalogue, {"f": reference}, {}), "f", calls)
+    found = diagnose(Hypotheses(catalogue, {"f": reference}, {}, {}), "f", calls, ())
     return found.name if found else None
 
 

@@ -82,14 +82,13 @@ class ParsedCell:
     @cached_property
     def size(self) -> int:
         """The number of nodes, without docstrings."""
-        return sum(not is_docstring(place) for place in self.places)
+        return sum(not is_docstring(place.node) for place in self.places)
 
     @property
     def statements(self) -> Iterator[ast.stmt]:
         """The statements inside functions, without docstrings."""
         for place in self.of(ast.stmt):
-            documents = isinstance(place.node, ast.Expr) and isinstance(place.node.value, ast.Constant)
-            if place.scope is not None and not documents:
+            if place.scope is not None and not is_docstring(place.node):
                 yield place.node
 
     @cached_property
@@ -203,9 +202,9 @@ def _scope(function: ast.FunctionDef | ast.Lambda, outer: Scope | None) -> Scope
     return Scope(tuple(parameters), tuple(names))
 
 
-def is_docstring(place: NodePlace[ast.AST]) -> bool:
-    """Whether it is a text that stands as a statement."""
-    return isinstance(place.node, ast.Constant) and isinstance(place.parent, ast.Expr)
+def is_docstring(node: ast.AST) -> bool:
+    """Whether it is a statement that is only a text, or another constant."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 def is_own_attribute(node: ast.AST) -> bool:

@@ -16,6 +16,7 @@ from autograder.explain.repair.cell import (
     ParsedCell,
     called,
     everywhere,
+    is_docstring,
     is_method,
     is_own_attribute,
     is_stored,
@@ -45,7 +46,7 @@ def copies(cell: ParsedCell) -> Iterator[Edit]:
     """A copy of an argument before the function's first statement."""
     method = "clone" if cell.is_torch else "copy"
     for function in cell.nodes(ast.FunctionDef):
-        body = function.body[1:] if ast.get_docstring(function) is not None else function.body
+        body = function.body[1:] if is_docstring(function.body[0]) else function.body
         if body and body[0].lineno > function.lineno:
             indent = " " * body[0].col_offset
             for one in [arg for arg in function.args.args if arg.arg != "self"][:6]:
@@ -173,9 +174,9 @@ def statements(cell: ParsedCell) -> Iterator[Edit]:
     for one in cell.of(ast.stmt):
         body = getattr(one.parent, one.field)
         is_last = isinstance(one.node, ast.Return) and body[-1] is one.node
-        documents = isinstance(one.node, ast.Expr) and isinstance(one.node.value, ast.Constant)
         at_top = one.scope is None and isinstance(one.parent, ast.Module)
-        if not (isinstance(one.node, KEPT) or is_last or documents or at_top or _is_guard(one.node)):
+        kept = isinstance(one.node, KEPT) or is_docstring(one.node) or _is_guard(one.node)
+        if not (kept or is_last or at_top):
             yield cell.put("statement", one.node, "pass")
 
 

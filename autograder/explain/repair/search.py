@@ -71,13 +71,17 @@ def place(subject: Subject) -> Finding | None:
         return None
     seconds = min(EXERCISE_SECONDS, SUBMISSION_SECONDS - subject.spent)
     search = _Search(subject.material, notebook, judged, seconds)
-    whole = list(search.repairs(cell))
-    found = whole or search.repairs_in_part(cell)
-    if not found or len({edit.lines[0] for edit, _ in found}) > MOST_LINES:
+    found = list(search.repairs(cell))
+    is_whole = any(passed == len(best.outcomes) for passed, _, _ in found)
+    if not is_whole:
+        found = search.repairs_in_part(cell, found)
+    most = max((passed for passed, _, _ in found), default=0)
+    found = [one for one in found if one[0] == most]
+    if not found or len({edit.lines[0] for _, edit, _ in found}) > MOST_LINES:
         return None
-    edit, text = found[0]
+    _, edit, text = found[0]
     hides = _has_hidden_number(edit, cell.source, best.calls)
-    return None if hides else _as_finding(cell, edit, text, is_certain=bool(whole))
+    return None if hides else _as_finding(cell, edit, text, is_certain=is_whole)
 
 
 def _cell(notebook: JudgedNotebook, judged: Judged) -> ParsedCell | None:
@@ -88,6 +92,9 @@ def _cell(notebook: JudgedNotebook, judged: Judged) -> ParsedCell | None:
         return ParsedCell(source) if source else None
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+
+
+Repair = tuple[int, Edit, str]  # how many tests pass with an edit, and the text that it makes
 
 
 class _Search:
@@ -102,20 +109,19 @@ class _Search:
         self._call_seconds = _call_seconds(material, judged.exercise)
         self._wrong = _wrong(material, judged.exercise, judged.best)
         self._probe = self._wrong[0][0] if self._wrong else None
-        self._in_part = list[tuple[int, Edit, str]]()  # with how many tests pass
 
     @property
-    def spent(self) -> float:
+    def _spent(self) -> float:
         """Seconds of CPU time until now: of this process, and of the student's as far as they are known."""
         return time.process_time() - self._began + self._notebook.spent - self._spent_before
 
     @property
     def _is_over(self) -> bool:
-        out_of_time = self.spent > self._seconds or time.monotonic() > self._ends_at
+        out_of_time = self._spent > self._seconds or time.monotonic() > self._ends_at
         return out_of_time or self._lost >= MOST_LOST
 
-    def repairs(self, cell: ParsedCell) -> Iterator[tuple[Edit, str]]:
-        """The first edit that makes all tests pass, and the others of its kind, each with the text that it makes."""
+    def repairs(self, cell: ParsedCell) -> Iterator[Repair]:
+        """Edits that make more tests pass, up to the first that makes all of them pass and the others of its kind."""
         not_run = _not_run(cell, self._probe, self._judged.best)
         kind, left, together = "", islice(edits(cell, not_run), CANDIDATES), TOGETHER
         while some := list(islice(left, together)):
@@ -124,25 +130,26 @@ class _Search:
                 if self._is_over or (kind and edit.kind != kind):
                     return
                 together = TOGETHER
-                if self._passes(edit, text):
-                    kind = edit.kind
-                    yield edit, text
+                if passed := self._passed_with(text):
+                    kind = edit.kind if passed == len(self._judged.best.outcomes) else kind
+                    yield passed, edit, text
             if self._is_over or (kind and some[-1][0].kind != kind):
                 return
 
-    def repairs_in_part(self, cell: ParsedCell) -> list[tuple[Edit, str]]:
-        """The edits that make most of the failing tests pass and break none, after `repairs` has found none."""
+    def repairs_in_part(self, cell: ParsedCell, found: Sequence[Repair]) -> list[Repair]:
+        """What `repairs` has found, and more, after nothing of it made all tests pass."""
         if _is_one_statement(cell):  # it says nothing that the line has a mistake
             return []
+        repairs = list(found)
         for test, probe in islice(self._causes(), CAUSES):
             some, lines = islice(edits(cell, _not_run(cell, probe, self._judged.best)), IN_PART), set[int]()
             for (edit, text), got in self._answered(list(some), probe):
                 # A copy stands at an argument, and not in the line that changes it.
                 if edit.kind != "copy" and edit.lines[0] not in lines and self._accepts(test, probe, read(got)):
-                    self._passes(edit, text)
-                    lines = {one.lines[0] for _, one, _ in self._in_part}
-        most = max((passed for passed, _, _ in self._in_part), default=0)
-        return [(edit, text) for passed, edit, text in self._in_part if passed == most]
+                    if passed := self._passed_with(text):
+                        repairs.append((passed, edit, text))
+                    lines = {one.lines[0] for _, one, _ in repairs}
+        return repairs
 
     def _causes(self) -> list[tuple[Test, PlannedCall]]:
         """Each failing test with its smallest planned call that is enough to make it fail, the smallest first."""
@@ -186,25 +193,26 @@ class _Search:
     def _answers(self, texts: Sequence[str], probe: PlannedCall) -> list[Unread]:
         """What these texts answer to a failing call, up to the first that gives no answer."""
         terms = Terms(self._material.questions(self._judged.best.substituted), self._judged.exercise.name)
-        answers, began = [], self.spent
+        answers, began = [], self._spent
         with contextlib.closing(self._edited(*texts).begin(terms)) as calls:
             for answer in calls.ask([(probe.call, None)] * len(texts)):
                 answers.append(answer)
                 self._lost += isinstance(answer, NoAnswer)
-                if self._is_over or self.spent - began > self._seconds / MOST_AT_ONCE:
+                if self._is_over or self._spent - began > self._seconds / MOST_AT_ONCE:
                     break
         return answers
 
-    def _passes(self, edit: Edit, text: str) -> bool:
-        """Whether all tests pass with this text in place of the cell. If no call could be asked, one test is first."""
+    def _passed_with(self, text: str) -> int:
+        """How many tests pass with this text in place of the cell; 0 if it breaks one, or repairs none.
+
+        If no call could be asked, one test is first.
+        """
         best = self._judged.best
         failed = [one.test for one in best.outcomes if one.error is not None]
         if self._probe is None and not self._attempt(text, failed[:1]).full:
-            return False
-        after = self._attempt(text)
-        if _passed(after) > _passed(best):
-            self._in_part.append((len(_passed(after)), edit, text))
-        return after.full
+            return 0
+        passed = _passed(self._attempt(text))
+        return len(passed) if passed > _passed(best) else 0
 
     def _attempt(self, text: str, tests: Sequence[Test] = ()) -> Attempt:
         best = self._judged.best

@@ -144,7 +144,7 @@ class Attempt:
         return sum(outcome.test.weight * outcome.share for outcome in self.outcomes)
 
     @property
-    def untouched(self) -> bool:
+    def is_own_stub(self) -> bool:
         """True if every test hit this exercise's own stub, not a dependency's."""
         return all(isinstance(o.error, NotStarted) and o.error.is_own_stub for o in self.outcomes)
 
@@ -207,14 +207,14 @@ class Rule:
         return attempt
 
 
-def ask_one(calls: ExerciseCalls, call: Call, closely: bool = False) -> Unread:
-    """The answer to one call. closely: see `NotebookCalls.ask`"""
-    return next(calls.ask([(call, None)], (0,) if closely else ()))
+def ask_one(calls: ExerciseCalls, call: Call) -> Unread:
+    """The answer to one call."""
+    return next(calls.ask([(call, None)]))
 
 
 def ask_closely(calls: ExerciseCalls, call: Call) -> Unread:
     """The answer to one call that is watched closely, which can break honest code. If it fails, it is made again."""
-    got = ask_one(calls, call, closely=True)
+    got = next(calls.ask([(call, None)], (0,)))
     return ask_one(calls, call) if is_failure(got) and not is_noticed(got) else got
 
 
