@@ -35,7 +35,7 @@ from autograder.report import CellResult, ExerciseResult, Verdict
 from autograder.task import CourseSetting, FromJudge, Opened, Preparation, Task
 from autograder.text import one_line
 from cellcage import Limits, Process
-from cellcage.child import Confined, gather_pages, silence
+from cellcage.child import gather_pages, silence
 from cellcage.protocol import frames
 from cellcage.protocol.messages import FROM_NOTEBOOK, Used
 
@@ -137,7 +137,7 @@ class Judge:
             assert loaded.material.hypotheses is not None
             loaded.material.hypotheses.table(exercise)
 
-    def serve(self, sock: socket.socket, limits: Limits, sandbox: Confined) -> None:
+    def serve(self, sock: socket.socket, limits: Limits, sandbox: object) -> None:
         """Judge one submission."""
         gc.disable()  # the process ends before there is much to collect
         silence()

@@ -14,7 +14,7 @@ from cellcage.backends.base import Confined
 from cellcage.limits import Limits
 from cellcage.linux.system_calls import gather_pages
 
-__all__ = ["Children", "Confined", "gather_pages", "silence"]
+__all__ = ["Children", "gather_pages", "silence"]
 
 
 class Children(Protocol):
