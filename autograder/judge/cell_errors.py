@@ -157,7 +157,7 @@ def changed_later(name: str, uses: Iterable[str], source: str | None) -> str:
 
 
 def not_there(name: str, cells: Sequence[tuple[str, CellResult]]) -> str:
-    """Why nothing is there to judge, in sentences: the last cell that defines a name did not run, or has a stub left."""
+    """Why there is nothing to judge, in sentences: the cell that defines a name did not run, or has a stub left."""
     defining = [cell for cell in cells if defines(name, cell[0])]
     return why_in(defining[-1], cells) or stub_left_in(defining[-1][0], name) if defining else ""
 
