@@ -30,6 +30,10 @@ CODE = textwrap.dedent("""
             return int(model(torch.tensor([ids]))[0, -1].argmax())
     def second_word(model, ids):
         return first_word(model, ids + [first_word(model=model, ids=ids)])
+    def word_by_tensor(model, ids):
+        return first_word(model, torch.tensor(ids))
+    def halves(numbers):
+        return scale(numbers, 2)
     def first_word(model, ids):
         return -1
     def count(model):
@@ -187,6 +191,7 @@ def test_exception_of_the_reference_reaches_student_code(student):
 
 def test_size_and_number_of_questions_are_limited(student, transport):
     np.testing.assert_allclose(student.ask_for(5200), np.full((2, 2), 1 / 5200))
+    np.testing.assert_allclose(student.ask_for(-np.inf), np.zeros((2, 2)))  # no size
     for call in (lambda: student.ask_for(5201), student.ask_for_big, student.ask_again_and_again):
         with pytest.raises(Exception, match=r"not started|NotImplementedError"):  # the student's own stub
             call()
@@ -227,6 +232,15 @@ def test_reference_answers_questions_about_a_model_argument(student, transport):
     first = first_word(model, ids)
     assert student.second_word(model, ids) == first_word(model, [*ids, first])
     assert transport.questions.asked == {"first_word"}
+
+
+def test_question_may_have_another_kind_of_list_than_the_reference_takes(student, transport):
+    """A student's own code may take a list or a tensor of ids; the reference takes an array, or a list."""
+    np.testing.assert_allclose(student.halves([2.0, 4.0]), [1.0, 2.0])
+    model, ids = nn.Sequential(nn.Embedding(90, 4), nn.Linear(4, 90)), [81, 75, 82]
+    model.requires_grad_(False)
+    assert student.word_by_tensor(model, ids) == first_word(model, ids)
+    assert transport.questions.asked == {"scale", "first_word"}
 
 
 # ---------------------------------------------------------------- tables, text and other values

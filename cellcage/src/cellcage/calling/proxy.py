@@ -79,8 +79,8 @@ def _may_ask(values: Sequence[Any], in_torch: bool) -> bool:
     """False if a value cannot be sent, or if a function in NumPy would do the work of a call in PyTorch."""
     return all(
         is_tensor(v) == in_torch
-        if is_tensor(v) or isinstance(v, np.ndarray)
-        else isinstance(v, PLAIN) or type_of(v) is not None
+        if is_float_tensor(v) or isinstance(v, np.ndarray)
+        else is_tensor(v) or isinstance(v, PLAIN) or type_of(v) is not None
         for v in values
     )
 
