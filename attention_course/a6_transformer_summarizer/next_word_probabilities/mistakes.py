@@ -41,6 +41,23 @@ def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
     return F.one_hot(logits.argmax(), len(logits)).to(logits.dtype)
 
 
+@mistake("least-likely-kept", hint="Which words stay with top_k? In which order does your code sort them?")
+def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
+    scaled = logits / temperature
+    likely = torch.softmax(scaled, -1)
+    if top_k is not None:
+        stay = torch.zeros_like(likely)
+        stay[likely.argsort()[:top_k]] = 1
+        likely = likely * stay / (likely * stay).sum()
+    if top_p is not None:
+        order = likely.argsort(descending=True)
+        sums = likely[order].cumsum(0) - likely[order]
+        result = torch.zeros_like(likely)
+        result[order] = torch.where(sums < top_p, likely[order], torch.zeros_like(sums))
+        likely = result / result.sum()
+    return likely
+
+
 @mistake("logarithms", hint="Can a probability be negative?")
 def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
     scaled = logits / temperature
