@@ -253,7 +253,7 @@ KNOWN: list[tuple[re.Pattern[str], str | Callable[..., str]]] = [
         ),
         (
             r"only integer scalar arrays can be converted to a scalar index",
-            "an array stands where one whole number is expected, as for an axis. What is the second argument here",
+            "an array stands where one whole number is expected, such as an axis, often the second argument",
         ),
         # PyTorch
         (r"Boolean value of Tensor with more than one value is ambiguous", ONE_TRUTH.format("a tensor")),

@@ -83,6 +83,17 @@ def test_number_that_a_built_in_function_compares_is_no_axis():
     assert "axis" not in kinds
 
 
+@pytest.mark.parametrize(
+    "guard", ["assert n > 1", "if n < 2:\n        raise ValueError(n)", "if n < 2:\n        return ValueError(n)"]
+)
+def test_guard_is_never_a_line_too_many(guard):
+    """Without it, NumPy may raise the same error, and the task asks for the guard."""
+    written = f"def f(x, n):\n    {guard}\n    x = x + 1\n    return x / n"
+    found = [(edit.kind, text) for edit, text in edits(ParsedCell(written))]
+    assert any(kind == "statement" for kind, _ in found)
+    assert not [text for kind, text in found if kind in ("statement", "condition") and "x = x + 1" in text]
+
+
 def test_deletions_are_tried_first():
     kinds = [edit.kind for edit, _ in edits(ParsedCell("def f(x, y):\n    x = abs(x)\n    return x.sum(axis=0) + y"))]
     assert kinds.index("statement") < kinds.index("operand") < kinds.index("axis") < kinds.index("name")

@@ -54,3 +54,25 @@ def test_shape_errors_are_reworded(fails, words):
 def test_other_errors_are_not_reworded():
     assert reworded("raised NameError: name 'np' is not defined.") == "raised NameError: name 'np' is not defined."
     assert reworded("") == ""
+
+
+class _Late(torch.nn.Module):
+    def __init__(self):
+        self.layer = torch.nn.Linear(1, 1)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: bool(np.ones(3)), "an array of several numbers is not one truth value"),
+        (lambda: bool(torch.ones(3)), "a tensor of several numbers is not one truth value"),
+        (lambda: np.max(0, np.ones(3)), "one whole number is expected, such as an axis"),
+        (_Late, "a layer is assigned before `super().__init__()`"),
+        (lambda: torch.ones(3, 3) - torch.ones(3, 3).max(dim=1), "`max` over one axis gives a pair"),
+        (lambda: torch.sqrt(4), "torch.sqrt takes a tensor, and it got one int"),
+    ],
+)
+def test_other_errors_of_numpy_and_pytorch_are_in_plain_words(call, words):
+    with pytest.raises((TypeError, ValueError, RuntimeError, AttributeError)) as error:
+        call()
+    assert words in reworded(str(error.value))
