@@ -106,10 +106,7 @@ def _loss(worker: Worker, submitted: Task) -> str:
         task = replace(model_answer(assignment, submitted.version), exercises=submitted.exercises)
     except SubmissionError as error:
         return str(error)
-    marked = worker.mark(task)
-    if marked.machine_failed:  # such as a process that was ended from outside
-        marked = worker.mark(task)
-    return first_loss(marked.report)
+    return first_loss(worker.mark(task).report)
 
 
 # ---------------------------------------------------------------- here

@@ -35,6 +35,7 @@ REMEDY = (
     "`--Mark.sandbox=process`) runs student code without one: it can then read the hidden tests and all that you can "
     "read, and use the network"
 )
+SETTLE_SECONDS = 1.0  # before a second try
 MAX_VERDICT = 8 * 2**20  # bytes; an honest one has some 50 kB
 MAX_NOTEBOOKS = 2000  # of one judge: two for each exercise, and some more for edited cells and cells that end Python
 TOO_LONG = "the judge of this submission did not come to an end in time. Does its code wait for something?"
@@ -147,7 +148,9 @@ class Worker:
             raise CourseError(f"{assignment.notebook}: the metadata's autograder.limits: {error}") from None
         try:
             return self._talk_to_judge(task, assignment)
-        except SubmissionError:  # it may have been the machine's fault
+        except (SubmissionError, MachineError):
+            # It may have been the machine's fault, and what ends one process often ends others within the same second.
+            time.sleep(SETTLE_SECONDS)
             return self._talk_to_judge(task, assignment)
 
     def _talk_to_judge(self, task: Task, assignment: Assignment) -> Verdict:

@@ -143,10 +143,10 @@ class Zygote(AbstractContextManager["Zygote"]):
 
     def last_words(self) -> str:
         """The last error output of the zygote, or of bubblewrap."""
-        stream = self._process.stderr if self._process else None
-        if stream is None or not select.select([stream], [], [], 1)[0]:
-            return "no message"
-        return stream.read1(2000).decode(errors="replace").strip()[-500:] or "no message"  # type: ignore[attr-defined]
+        with self._lock:  # another thread may close it
+            stream = self._process.stderr if self._process else None
+            said = stream.read1(2000) if stream and select.select([stream], [], [], 1)[0] else b""  # type: ignore[attr-defined]
+            return said.decode(errors="replace").strip()[-500:] or "no message"
 
     def end(self) -> None:
         """End it with all fork servers, for good."""
