@@ -98,8 +98,9 @@ class Highlight:
         return f"<div>{title}<table>{rows}</table></div>"
 
     def _text(self, row: np.ndarray) -> str:
+        shades = np.sqrt(np.clip(row, 0.0, 1.0))  # of a dozen words few get more than 0.3, which would be pale
         return " ".join(
-            f'<span title="{weight:.2f}" style="background:rgba({INK}, {min(1.0, max(0.0, float(weight))):.2f});'
-            f'{"color:#ffffff;" if weight > 0.55 else ""}padding:.1em .2em;border-radius:.2em">{escape(word)}</span>'
-            for word, weight in zip(self.words, row, strict=True)
+            f'<span title="{weight:.2f}" style="background:rgba({INK}, {shade:.2f});'
+            f'{"color:#ffffff;" if shade > 0.55 else ""}padding:.1em .2em;border-radius:.2em">{escape(word)}</span>'
+            for word, weight, shade in zip(self.words, row, shades, strict=True)
         )

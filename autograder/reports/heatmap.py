@@ -114,8 +114,8 @@ class Heatmap:
 
     def _page(self, pictures: list[str]) -> str:
         title = f'<div style="font-weight:600;margin:.3em 0">{escape(self.title)}</div>' if self.title else ""
-        # Two pictures always stand side by side, and shrink where there is less room.
-        style = f"display:flex;flex-wrap:{'nowrap' if len(pictures) == 2 else 'wrap'};gap:1.5em;align-items:flex-start"
+        # Two or three pictures stand side by side, and shrink where there is less room.
+        style = f"display:flex;flex-wrap:{'nowrap' if len(pictures) <= 3 else 'wrap'};gap:1.5em;align-items:flex-start"
         return f'<div>{title}<div style="{style}">{"".join(pictures)}</div></div>'
 
     def _with_png(self, number: int) -> str:

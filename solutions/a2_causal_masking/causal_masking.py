@@ -379,7 +379,7 @@ def causal_attention(Q, K, V, padding=None):
 # ### See it
 #
 # Four numbers per word, made by hand: *person*, *several things*, *one thing*, *state*. *She* looks for a person,
-# *them* for several things, *it* for one thing and for the state it is in. First a reader, who sees everything:
+# *them* for several things, *it* for one thing and for the state it is in. First the rows of these three for a reader, who sees everything:
 
 # %% tags=["active-ipynb"]
 # words = ["Sarah", "left", "the", "keys", "in", "a", "box", ".", "She", "wants", "them", "but", "it", "is", "locked"]
@@ -396,12 +396,13 @@ def causal_attention(Q, K, V, padding=None):
 #
 # everything = np.ones((15, 15), dtype=bool)
 # reader = masked_softmax(Q @ K.T / math.sqrt(4), everything)
+# looking = [words.index(word) for word in ("She", "them", "it")]
 # it, box, locked = words.index("it"), words.index("box"), words.index("locked")
 # print(f"reader: it takes {reader[it, box]:.2f} from box, {reader[it, locked]:.2f} from locked")
-# heatmap(reader, rows=words, columns=words, title="a reader: every word sees the whole text")
+# heatmap(reader[looking], rows=["She", "them", "it"], columns=words, title="a reader: every word sees the whole text")
 
 # %% [markdown]
-# Then a writer, with the same queries and keys:
+# Then all rows for a writer, with the same queries and keys:
 
 # %% tags=["active-ipynb"]
 # output, writer = causal_attention(Q, K, np.eye(15))
@@ -411,7 +412,7 @@ def causal_attention(Q, K, V, padding=None):
 # %% [markdown]
 # **What to notice.** In the first picture *it* looks both ways, at *box* and at *locked*. In the second one it can
 # only look back, and *box* gets what *locked* had. *She* and *them* hardly change: their words came earlier anyway.
-# The other words look for nothing in particular here and spread evenly over whatever they may see; the first has no
+# The other words look for nothing in particular and spread evenly over what they may see; the first has no
 # choice, *Sarah* looks at *Sarah*.
 
 # %% [markdown]
@@ -427,7 +428,7 @@ def causal_attention(Q, K, V, padding=None):
 # one_pass, _ = causal_attention(Q, K, V)
 # for seen in range(1, 6):
 #     word_by_word, _ = causal_attention(Q[:seen], K[:seen], V[:seen])
-#     print(f"words seen: {seen}   largest difference {np.abs(word_by_word[-1] - one_pass[seen - 1]).max():.0e}")
+#     print(f"words seen: {seen}   largest difference {np.abs(word_by_word[-1] - one_pass[seen - 1]).max():.7f}")
 
 # %% [markdown]
 # **What to notice.** No difference beyond rounding. So five training questions (what comes after one word, after two,
@@ -539,7 +540,7 @@ def torch_masked_attention(query, key, value, mask=None):
 
 # %% tags=["active-ipynb"]
 # two = reading.weights[0, :2]                            # (2, L, L): heads 0 and 1 of the first layer
-# heatmap(two, rows=reading.tokens, columns=reading.tokens, names=["head 0", "head 1"], title="first layer: row looks at column")
+# heatmap(two, rows=reading.tokens, columns=reading.tokens, title="first layer: row looks at column", names=["head 0", "head 1"])
 
 # %% [markdown]
 # **What to notice.** The staircase is yours. Below it the heads look **near**: averaged over a few pages of the novel (the picture shows one sentence), each head of the first layer gives about a quarter of its weight to the token before, more than to the token

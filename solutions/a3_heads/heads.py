@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Several heads
 #
-# **Time:** about 60 minutes. **Difficulty:** ●●○. **Builds on:** assignment 1, and `reshape` and `swapaxes` of NumPy; for exercises 4 and 5, PyTorch.
+# **Time:** about 65 minutes. **Difficulty:** ●●○. **Builds on:** assignment 1, and `reshape` and `swapaxes` of NumPy; for exercises 4 and 5, PyTorch.
 #
 # One attention head gives every word one way of looking at the others. Transformers use several heads side by side,
 # each with its own small query, key and value:
@@ -45,7 +45,7 @@ import math
 
 import numpy as np
 
-from attention_course import check, heatmap, hint
+from attention_course import check, explore, heatmap, hint
 
 
 # %% [markdown]
@@ -166,21 +166,19 @@ def split_heads(X, num_heads):
 # check("split_heads")
 
 # %% [markdown]
-# **What to notice.** The right shape is not enough. Asking for the shape `(2, 3, 3)` directly gives it, with other
-# contents:
+# **What to notice.** The right shape is not enough. `X.reshape(2, 3, 3)` has it, too. Here is head 0 of both; the darker a square, the later its token:
 
 # %% tags=["active-ipynb"]
 # X = np.array([[11.0, 12.0, 13.0, 14.0, 15.0, 16.0],
 #               [21.0, 22.0, 23.0, 24.0, 25.0, 26.0],
 #               [31.0, 32.0, 33.0, 34.0, 35.0, 36.0]])
-# print("split_heads, head 0:")
-# print(split_heads(X, 2)[0])
-# print("only reshaped, head 0:")
-# print(X.reshape(2, 3, 3)[0])
+# head_0 = np.stack([split_heads(X, 2)[0], X.reshape(2, 3, 3)[0]])   # (2, 3, 3)
+# heatmap(head_0.astype(int), rows=["row 0", "row 1", "row 2"], title="head 0, cut in two ways",
+#         names=["split_heads", "only reshaped"])
 
 # %% [markdown]
-# The second "head 0" has torn token 0 in two, and token 2 is not in it at all. No error tells you. A network would even
-# train with it, only badly.
+# On the right, token 0 is torn in two, and token 2 is not there at all. No error tells you. After exercise 2 you will see what such a cut does to
+# a model that can read.
 
 # %% [markdown]
 # ### See it
@@ -282,6 +280,63 @@ def concat_heads(heads):
 # perspectives are there, and the matrix $W_O$ of the next notebook weighs them against each other.
 
 # %% [markdown]
+# ## What does a wrong cut cost?
+#
+# *About 5 minutes · easy*
+#
+# You can take heads apart and put them together. Let a model use it that can read: a small *decoder*, which says what comes next. It has read
+# *Pride and Prejudice* (1813), and it has three layers of four heads. Below, your `concat_heads` puts its heads together, a function of our
+# choice cuts them again, and the model goes on as before. After *Mr.* it should expect a man from the novel. What will it expect when we only reshape?
+
+# %% tags=["active-ipynb"]
+# from attention_course import novel, trained_decoder
+#
+#
+# def only_reshaped(X, num_heads):
+#     L, d_model = X.shape
+#     return X.reshape(num_heads, L, d_model // num_heads)
+#
+#
+# def attention_after(cut):
+#     """The model's attention, on heads that `cut` has made."""
+#     def attention(Q, K, V):                                                     # each (h, L, d), as the model makes them
+#         Q, K, V = (cut(concat_heads(heads), len(heads)) for heads in (Q, K, V))
+#         scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])                # (h, L, L)
+#         scores = np.where(np.tri(Q.shape[-2], dtype=bool), scores, -np.inf)     # no token looks ahead
+#         exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+#         weights = exps / exps.sum(axis=-1, keepdims=True)
+#         return weights @ V, weights
+#     return attention
+#
+#
+# beginning = "Elizabeth smiled at Mr. Darcy, and Mr."   # or your own, in plain English letters
+# for name, cut in (("your split_heads", split_heads), ("only reshaped", only_reshaped)):
+#     reading = trained_decoder.read(beginning, attention=attention_after(cut))
+#     print(f"{name:18}", "  ".join(f"{token!r} {share:.2f}" for token, share in reading.next_tokens(4)))
+
+# %% [markdown]
+# **What to notice.** Same numbers, same shapes, no error, and the names are gone. (`\n` is a new line.)
+#
+# One sentence is no proof. So let the model read fifty short stretches that it was not trained on, and measure how surprised it is: minus the logarithm of the probability that it gave to
+# the token that came, on average. For comparison, the same without any attention, where no token hears of another. Which will do worst?
+
+# %% tags=["active-ipynb"]
+# def no_attention(Q, K, V):
+#     return 0 * V, np.zeros((len(V), V.shape[1], V.shape[1]))
+#
+#
+# _, unread = novel.text()
+# stretches = [unread[at : at + 120] for at in range(0, 6000, 120)]   # of 120 characters
+# mine, torn = attention_after(split_heads), attention_after(only_reshaped)
+# for name, attention in (("your split_heads", mine), ("only reshaped", torn), ("no attention", no_attention)):
+#     surprise = np.mean([trained_decoder.read(stretch, attention=attention).loss() for stretch in stretches])
+#     print(f"{name:18} {surprise:.2f}")
+
+# %% [markdown]
+# **What to notice.** The wrong cut is worse than no attention at all: torn tokens find nothing but noise, and the model trusts it. That is why the checks here compare numbers, and not
+# only shapes.
+
+# %% [markdown]
 # ## 3. `per_head_weights`
 #
 # *About 5 minutes · easy*
@@ -345,22 +400,32 @@ def per_head_weights(W, num_heads):
 
 # %% tags=["active-ipynb"]
 # X = np.array([[1.0, 0.0, 2.0],
-#               [0.0, 1.0, 1.0]])                  # (2, 3): two words
-# print("project, then split:")
-# print(split_heads(X @ W, 2))
-# print("each head on its own:")
-# print(np.array([X @ own[0], X @ own[1]]))
+#               [0.0, 1.0, 1.0]])                          # (2, 3): two words
+# project_then_split = split_heads(X @ W, 2)               # (h, L, d)
+# each_on_its_own = np.array([X @ own[0], X @ own[1]])     # (h, L, d)
+# print(project_then_split)
+# print("the same on both roads?", np.allclose(project_then_split, each_on_its_own))
 
 # %% [markdown]
-# First word, head 0, first number: $1 \cdot 11 + 0 \cdot 21 + 2 \cdot 31 = 73$ on both roads. With the paper's
-# numbers:
+# First word, head 0, first number: $1 \cdot 11 + 0 \cdot 21 + 2 \cdot 31 = 73$ on both roads.
+#
+# **What do more heads cost?** Here is a $W$ with three rows and twelve columns; the number in a square is its column. Move the slider, with the mouse
+# or with the arrow keys: what changes, what stays?
 
 # %% tags=["active-ipynb"]
-# print("queries of 10 words:", split_heads(np.zeros((10, 512)), 8).shape)       # (h, L, d)
-# print("W_Q:                ", per_head_weights(np.zeros((512, 512)), 8).shape)  # (h, d_in, d)
+# def own_columns(num_heads):
+#     W = np.tile(np.arange(12), (3, 1))           # (3, 12): each number is its column
+#     own = per_head_weights(W, num_heads)         # (h, 3, d)
+#     title = f"heads: {num_heads}, columns of each: {own.shape[-1]}, numbers in all: {own.size}"
+#     names = [f"head {i}" for i in range(num_heads)]
+#     return heatmap(own, rows=[""] * 3, columns=[""] * own.shape[-1], title=title, names=names)
+#
+#
+# explore(own_columns, num_heads=(1, 2, 3, 4, 6))
 
 # %% [markdown]
-# Eight heads of width 64 need no more weights than one head of width 512. Several perspectives, at the price of one.
+# **What to notice.** More heads are narrower heads. The paper's eight heads of width 64 need no more weights than one head of width 512: several perspectives, at the
+# price of one.
 
 # %% [markdown]
 # ## 4. `torch_split_heads`
@@ -436,7 +501,7 @@ def torch_split_heads(x, num_heads):
 # %% tags=["active-ipynb"]
 # x = torch.zeros(3, 6, requires_grad=True)
 # torch_split_heads(x, 2)[1].sum().backward()
-# print(x.grad)
+# heatmap(x.grad, rows=["token 0", "token 1", "token 2"], title="gradient of x: only head 1's columns learn")
 
 # %% [markdown]
 # ## 5. `torch_concat_heads`
@@ -480,8 +545,17 @@ def torch_split_heads(x, num_heads):
 #     print(f"{name:5}  shape {tuple(tensor.shape)!s:9}  steps {tensor.stride()!s:9}  view{shape} {verdict}")
 
 # %% [markdown]
-# **What to notice.** In `back` a token's six numbers do not lie side by side: three are here, and three lie six places further on. `.reshape`
-# copies them where it must; `.view` never copies. Your function may get a tensor with any layout in memory, also one whose axes were swapped before. Whether the result shares memory with
+# **What to notice.** In `back` a token's six numbers do not lie side by side: three are here, and three lie six places further on. Here are the places
+# in memory:
+
+# %% tags=["active-ipynb"]
+# place = torch.arange(12)                                                        # a memory that says at which place one is
+# of_back = torch.as_strided(place, back.shape, back.stride()).reshape(2, 6)      # (L, h * d)
+# heatmap(torch.stack([place.view(2, 6), of_back]), rows=["token 0", "token 1"], title="where each number lies in memory",
+#         names=["x", "back"])
+
+# %% [markdown]
+# `.reshape` copies where it must; `.view` never copies. Your function may get a tensor with any layout in memory, also one whose axes were swapped before. Whether the result shares memory with
 # the argument is not graded.
 #
 # A gradient goes back the way its number came. So what is the gradient of `torch_concat_heads`, seen from the heads? You have
@@ -523,17 +597,14 @@ def torch_concat_heads(heads):
 #
 # *About 5 minutes · easy*
 #
-# A small decoder that has read *Pride and Prejudice* (1813) has twelve heads, in three layers. Each line below is one of them, and the darker a token, the more the last one, *her*,
-# looks at it. One of the twelve looks for **quotation marks**, to know whether somebody is speaking. Which one is it?
-#
-# (It attends with PyTorch's own code here. Have you written `causal_attention` in assignment 2? Then copy it into a cell above and read with
-# `attention=causal_attention`, as you did there. The lines stay the same.)
+# The decoder from above has twelve heads, in three layers. Here it reads with your `split_heads` and `concat_heads` again. Each line is one head, and the darker a token, the more
+# the last one, *her*, looks at it. One of the twelve looks for **quotation marks**, to know whether somebody is speaking. Which one is it?
 
 # %% tags=["active-ipynb"]
-# from attention_course import highlight, trained_decoder
+# from attention_course import highlight
 #
 # speech = '"You are very kind," said Elizabeth, "but I am not tired." Mr. Darcy said nothing. He looked at her'
-# reading = trained_decoder.read(speech)
+# reading = trained_decoder.read(speech, attention=attention_after(split_heads))
 # twelve = reading.weights.reshape(12, *reading.weights.shape[2:])           # (layers, h, L, L) -> (12, L, L)
 # highlight(twelve[:, -1], reading.tokens, names=trained_decoder.NAMES)
 
@@ -548,10 +619,9 @@ def torch_concat_heads(heads):
 #     print("Look at the twelve lines above, and write down your guess.")
 # else:
 #     shares, evenly = trained_decoder.on_quotation_marks()   # (layers, h), and what looking everywhere evenly gives
-#     times = shares[guess] / evenly
-#     print(f"layer {guess[0]}, head {guess[1]} gives quotation marks {times:.1f} times what looking everywhere evenly would give")
 #     more = int((shares > shares[guess]).sum())
-#     print("That is the one: no head gives them more." if more == 0 else f"Not yet. Heads that give them more: {more} of twelve.")
+#     print(f"It gives quotation marks {shares[guess] / evenly:.1f} times as much as an even look would.")
+#     print("That is the one." if more == 0 else f"Not yet. Heads that give them more: {more} of twelve.")
 
 # %% [markdown]
 # ## 6. In your own words

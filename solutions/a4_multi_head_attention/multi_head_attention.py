@@ -430,7 +430,7 @@ def single_head(X, W_Q, W_K, W_V, head, num_heads):
 #     try:
 #         print("mask", mask, "broadcasts to", np.broadcast_shapes(mask, scores))
 #     except ValueError as error:
-#         print("mask", mask, "does not:", error)
+#         print("mask", mask, "does not:", str(error).partition(".")[0])
 
 # %% [markdown]
 # **What to notice.** NumPy and PyTorch line up axes from the right. Without the axis of length 1, the two texts of the mask meet the four heads. With four
@@ -514,27 +514,32 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
 # %% [markdown]
 # ### See it
 #
-# *Money Bank* again, with your function. The two heads' small matrices stand side by side in the wide ones, and this
-# time $W_O$ listens three times as much to head 1 as to head 0.
+# *Money Bank* again, with your function. The two heads' small matrices stand side by side in the wide ones. This time you choose how much $W_O$ listens to
+# head 1, and how much to head 0. Move the slider and watch *Bank*: when is it a house for money, when a place?
 
 # %% tags=["active-ipynb"]
-# W_Q = np.hstack([W_q0, W_q1])                                # (4, 8)
-# W_K = np.hstack([W_k0, W_k1])                                # (4, 8)
-# W_V = np.hstack([W_v0, W_v1])                                # (4, 8)
-# W_O = np.concatenate([0.25 * np.eye(4), 0.75 * np.eye(4)])   # (8, 4)
+# W_Q = np.hstack([W_q0, W_q1])                                                  # (4, 8)
+# W_K = np.hstack([W_k0, W_k1])                                                  # (4, 8)
+# W_V = np.hstack([W_v0, W_v1])                                                  # (4, 8)
 #
-# output, weights = multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads=2)
-# print("output", output.shape, "   weights", weights.shape)
-# print("Bank  ", output[1].round(2), " more of a place than before")
-# heatmap(weights, rows=words, columns=words, title="Money Bank, from your function", names=["head 0", "head 1"])
+#
+# def listening_to_head_1(share):
+#     W_O = np.concatenate([(1 - share) * np.eye(4), share * np.eye(4)])         # (8, 4)
+#     output, _ = multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads=2)       # (2, 4)
+#     title = f"the output, {1 - share:.0%} head 0 and {share:.0%} head 1"
+#     return heatmap(output, rows=words, columns=["finance", "place", "thing", "building"], title=title)
+#
+#
+# explore(listening_to_head_1, share=(0, 0.25, 0.5, 0.75, 1))
 
 # %% [markdown]
-# **What to notice.** There is one matrix of weights per head, and only one output for all heads together: the heads
-# meet in $W_O$ and nowhere before. And a mask of shape $(2, 2)$ holds in both. Here *Money* may not look ahead:
+# **What to notice.** In the row of *Bank*, *finance* goes down and *place* goes up: one output for all heads together, and the heads meet in $W_O$ and nowhere before. The
+# weights stay one matrix per head, and a mask of shape $(2, 2)$ holds in both. Here *Money* may not look ahead:
 
 # %% tags=["active-ipynb"]
 # no_looking_ahead = np.array([[True, False],
 #                              [True, True]])
+# W_O = np.concatenate([0.5 * np.eye(4), 0.5 * np.eye(4)])   # (8, 4)
 # _, weights = multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads=2, mask=no_looking_ahead)
 # heatmap(weights, rows=words, columns=words, title="Money may not look at Bank", names=["head 0", "head 1"])
 

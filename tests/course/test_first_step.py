@@ -50,7 +50,7 @@ def trained_names(steps):
     run(names, "training-code", by={"STEPS, BATCH, L = 900": f"STEPS, BATCH, L = {steps}"})
     names["ids"] = [number * number % 1024 for number in range(500)]
     names["trained"], names["losses"] = names["train_on"](names["torch"].tensor(names["ids"]), steps)
-    names["loss_curve"] = lambda losses, title: f"{len(losses)} losses: {title}"
+    names["loss_curve"] = lambda curves, title: f"{title}: {[(name, len(losses)) for name, losses in curves.items()]}"
     return names
 
 
@@ -63,7 +63,7 @@ def test_left_out_part_is_trained_without_or_asked_for(capsys):
     by = {"...   # your lines": "model.positions.zero_()", "(0, 100, 200, 400, 600, 850)": "(0, 3)"}
     run(names, "leave-out", by=by)
     printed = capsys.readouterr().out
-    assert "6 losses: loss, step by step, without it" in printed
+    assert "loss, step by step: [('whole', 6), ('without it', 6)]" in printed
     whole, without = printed.split("from step   0")[1].split()[:2]
     assert whole != without
 

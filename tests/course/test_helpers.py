@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import subprocess
 import sys
 
@@ -13,7 +14,7 @@ import pytest
 import torch
 
 from attention_course.helpers.plain_decoder import PlainDecoder
-from autograder import highlight, look, news, own_or_plain, without_head
+from autograder import highlight, look, loss_curve, news, own_or_plain, without_head
 from tests.conftest import ROOT
 from tests.helpers.in_process import COURSE, judged
 from tests.helpers.kernel import run_all
@@ -113,6 +114,27 @@ def test_highlight_as_text_and_picture():
     assert html.count("<span") == 4
     with pytest.raises(ValueError, match="3 words for weights"):
         highlight([0.5, 0.5], ["a", "b", "c"])
+
+
+def test_highlight_shows_a_weight_of_a_tenth_and_tells_a_half_from_all():
+    html = highlight([0.0, 0.1, 0.5, 1.0], list("abcd"))._repr_html_()
+    shades = [float(shade) for shade in re.findall(r"rgba\(.*?, ([\d.]+)\)", html)]
+    assert shades == sorted(set(shades))
+    assert shades[1] > 0.3
+
+
+def test_loss_curve_compares_two_trainings_between_lines_that_lie_near():
+    def lines(picture):
+        return re.findall(r'text-anchor="end">([\d.]+)</text>', picture._repr_html_())[:-1]
+
+    picture = loss_curve({"whole": [7.0, 3.5], "without it": [7.2, 3.3]}, title="loss")
+    assert repr(picture).splitlines()[-1].split() == ["2", "3.5000", "3.3000"]
+    assert picture._repr_html_().count("<polyline") == 2
+    assert "loss, whole: from 7 to 3.5" in picture._repr_html_()
+    assert lines(picture) == ["3", "4", "5", "6", "7", "8"]
+    assert lines(loss_curve([3.0, 0.02])) == ["0.01", "0.1", "1", "10"]
+    with pytest.raises(ValueError, match="not 3"):
+        loss_curve({name: [1.0] for name in "abc"})
 
 
 def test_head_is_ablated_only_in_the_copy(model):

@@ -11,11 +11,10 @@ import torch
 
 from attention_course.helpers import byte_pairs, novel, trained_decoder
 from autograder import highlight, loss_curve
-from tests.helpers.in_process import COURSE
+from tests.helpers.in_process import ASSIGNMENTS
 from tools import trained_decoder as training_tool
 
-NAMES = "a2_causal_masking", "a4_multi_head_attention", "a5_transformer_decoder", "a6_transformer_summarizer"
-A2, A4, A5, A6 = (COURSE.assignment(name) for name in NAMES)
+A2, A3, A4, A5, A6 = (next(a for a in ASSIGNMENTS if a.name.startswith(f"a{number}_")) for number in range(2, 7))
 SENTENCE = "Elizabeth smiled at Mr. Darcy."
 
 
@@ -151,8 +150,21 @@ def test_head_attends_to_the_speaker_as_a2_says():
     assert reading.next_tokens(1)[0][0] == " you"
 
 
+def test_wrong_cut_costs_what_a3_says(capsys):
+    names = dict(vars(A3.reference()))
+    for cell in ("wrong-cut-code", "wrong-cut-surprise"):
+        exec(cells(A3)[cell], names)
+    right, wrong, *surprises = capsys.readouterr().out.splitlines()
+    assert all(name in right for name in ("Darcy", "Wickham", "Collins"))
+    assert not any(name in wrong for name in ("Darcy", "Wickham", "Collins", "Bingley"))
+    own, reshaped, without = (float(line.split()[-1]) for line in surprises)
+    assert own < without - 0.5
+    assert reshaped > without
+
+
 def test_puzzle_of_a3_accepts_only_the_right_head(capsys):
-    a3, names = cells(COURSE.assignment("a3_heads")), {"np": np}
+    a3, names = cells(A3), dict(vars(A3.reference()))
+    exec(a3["wrong-cut-code"], names)
     exec(a3["puzzle-picture"], names)
     reading = names["reading"]
     marks = np.array(['"' in token for token in reading.tokens])
@@ -175,6 +187,7 @@ def test_puzzle_of_a3_accepts_only_the_right_head(capsys):
 def notebook():
     """The names that the cells of a5 define, up to the tokens of the novel."""
     names = dict(vars(A5.reference())) | {"grading": False, "display": lambda shown: None, "loss_curve": loss_curve}
+    names["trained_decoder"] = trained_decoder
     for cell in ("real-text-code", "byte-pairs-code", "byte-pairs-learn", "byte-pairs-encode"):
         exec(cells(A5)[cell], names)
     return names
@@ -206,7 +219,7 @@ def test_training_on_the_novel_starts_or_waits_for_the_exercises(notebook, capsy
     capsys.readouterr()
     names = trained_by(notebook | {"TransformerDecoder": unwritten}, steps=18)
     assert names["trained"] is None
-    assert capsys.readouterr().out.count("Nothing to train yet") == 2
+    assert capsys.readouterr().out.count("Nothing to train yet") == 1
 
 
 def trained_by(names, steps):
