@@ -98,7 +98,7 @@ class Highlight:
         return f"<div>{title}<table>{rows}</table></div>"
 
     def _text(self, row: np.ndarray) -> str:
-        shades = np.sqrt(np.clip(row, 0.0, 1.0))  # of a dozen words few get more than 0.3, which would be pale
+        shades = np.clip(row, 0.0, 1.0) ** 0.75  # of a dozen words few get more than 0.3, which would be pale
         return " ".join(
             f'<span title="{weight:.2f}" style="background:rgba({INK}, {shade:.2f});'
             f'{"color:#ffffff;" if shade > 0.55 else ""}padding:.1em .2em;border-radius:.2em">{escape(word)}</span>'

@@ -166,18 +166,19 @@ def split_heads(X, num_heads):
 # check("split_heads")
 
 # %% [markdown]
-# **What to notice.** The right shape is not enough. `X.reshape(2, 3, 3)` has it, too. Here is head 0 of both; the darker a square, the later its token:
+# **What to notice.** The right shape is not enough. `X.reshape(2, 3, 3)` has it, too. Here are both heads of either, side by side; the darker a square, the later its token:
 
 # %% tags=["active-ipynb"]
 # X = np.array([[11.0, 12.0, 13.0, 14.0, 15.0, 16.0],
 #               [21.0, 22.0, 23.0, 24.0, 25.0, 26.0],
 #               [31.0, 32.0, 33.0, 34.0, 35.0, 36.0]])
-# head_0 = np.stack([split_heads(X, 2)[0], X.reshape(2, 3, 3)[0]])   # (2, 3, 3)
-# heatmap(head_0.astype(int), rows=["row 0", "row 1", "row 2"], title="head 0, cut in two ways",
-#         names=["split_heads", "only reshaped"])
+# cuts = split_heads(X, 2), X.reshape(2, 3, 3)                                                # each (h, L, d)
+# side_by_side = np.stack([np.concatenate(list(heads), axis=-1) for heads in cuts])          # (2, L, h * d)
+# heatmap(side_by_side.astype(int), rows=["row 0", "row 1", "row 2"], columns=["head 0", "", "", "head 1", "", ""],
+#         title="cut in two ways", names=["split_heads", "only reshaped"])
 
 # %% [markdown]
-# On the right, token 0 is torn in two, and token 2 is not there at all. No error tells you. After exercise 2 you will see what such a cut does to
+# On the right, head 0 has torn token 0 in two, and token 2 is not in it at all. No error tells you. After exercise 2 you will see what such a cut does to
 # a model that can read.
 
 # %% [markdown]

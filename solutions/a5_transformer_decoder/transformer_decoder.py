@@ -414,7 +414,8 @@ class MultiHeadAttention(nn.Module):
 #         print("Wanted:", wanted, question)
 #
 # try:
-#     first_step([[3.0, 1.0], [0.0, 2.0]], [[14.0, 0.0], [0.0, 12.0]], "What goes into each branch, and what is it added to?")
+#     first_step([[3.0, 1.0], [0.0, 2.0]], [[14.0, 0.0], [0.0, 12.0]],
+#                "What goes into each branch, and what is it added to?")
 #     first_step([[3.0, 1.0], [2.0, 0.0], [0.0, 0.5]], [[14.0, 0.0], [13.0, -1.0], [10.33, 0.17]],
 #                "What does norm_2 get: the word as it came in, or the first sum?")
 # except NotImplementedError:
@@ -427,7 +428,7 @@ class MultiHeadAttention(nn.Module):
 # Scores are $(B, h, L, L)$, and what you hand to the attention must broadcast to that.
 
 # %% [markdown]
-# **By hand**, a text of four words with one `<pad>` at its *beginning*. Some programs pad there, so that all texts of a batch end at the same place:
+# **By hand**, a text of three words with one `<pad>` at its *beginning*. Some programs pad there, so that all texts of a batch end at the same place:
 #
 # | may look at → | `<pad>` | Sarah | left | keys |
 # | --- | --- | --- | --- | --- |
@@ -698,7 +699,7 @@ class TransformerDecoder(nn.Module):
 # Where such numbers come from is the second sitting.
 
 # %% [markdown]
-# ### Second sitting: does it learn?
+# ## Second sitting: does it learn?
 #
 # *About 10 minutes · easy*
 #
@@ -747,8 +748,9 @@ class TransformerDecoder(nn.Module):
 #         for block in model.blocks:
 #             looks.append(block.attention(block.norm_1(x), mask)[1][0])         # (h, L, L)
 #             x = block(x)
-#     heads = {f"block {b}, head {h}": looks[b][h] for b in range(2) for h in range(2)}
-#     display(explore(lambda name: heatmap(heads[name], title=f"{name}: who looks at whom after training"), head=list(heads)))
+#     heads = {f"{b}, {h}": heatmap(looks[b][h], title=f"who looks at whom after training: block {b}, head {h}")
+#              for b in range(2) for h in range(2)}
+#     display(explore(heads.get, head=list(heads)))
 
 # %% [markdown]
 # ### And without positions?

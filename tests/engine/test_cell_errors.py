@@ -54,6 +54,15 @@ def test_stub_that_is_left_below_an_answer_is_named_with_its_line(tmp_path):
     assert said in " ".join(command(course, "check", notebook, "--course", ".")[1].split())
 
 
+def test_class_of_stubs_is_not_started_until_one_is_written():
+    stub = "class Layer:\n    def __init__(self):\n        super().__init__()\n        raise NotImplementedError()\n\n"
+    stub += "    def forward(self, x):\n        'Attend.'\n        raise NotImplementedError()"
+    assert cell_errors.stub_left_in(stub, "Layer") == ""
+    begun = stub.replace("        raise NotImplementedError()", "        self.width = 4", 1)
+    assert "line 8 of its cell" in cell_errors.stub_left_in(begun, "Layer")
+    assert "What should `forward` do there?" in cell_errors.stub_left_in(begun, "Layer")
+
+
 @pytest.mark.parametrize("source", ["def f(:\n    pass", "def f():\nreturn 1", "def f(:\\\n", "x = '\x00'"])
 def test_any_source_gives_an_error_message_or_none(source):
     assert cell_errors.syntax_error(source) == "" or "raised" in cell_errors.syntax_error(source)
