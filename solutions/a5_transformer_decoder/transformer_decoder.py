@@ -275,8 +275,8 @@ def feed_forward(x, W_1, b_1, W_2, b_2):
 # text = np.array([[1.0, 2.0], [3.0, -1.0], [0.0, 0.5]])   # three words
 # changed = text.copy()
 # changed[1] = [9.0, 9.0]
-# both = np.stack([feed_forward(one, W_1, b_1, W_2, b_2) for one in (text, changed)])   # (2, 3, 2)
-# heatmap(both, rows=["word 0", "word 1", "word 2"], title="what feed_forward gives", names=["as it is", "word 1 changed"])
+# before, after = feed_forward(text, W_1, b_1, W_2, b_2), feed_forward(changed, W_1, b_1, W_2, b_2)
+# heatmap(after - before, rows=["word 0", "word 1", "word 2"], title="how far the output moves when word 1 changes")
 
 # %% [markdown]
 # ## Bring your `MultiHeadAttention`
@@ -661,7 +661,7 @@ class TransformerDecoder(nn.Module):
 #
 # You have written a language model. It has learned nothing yet, so its numbers are random, and what it writes is noise. But the course has numbers that fit: a decoder of this size
 # was trained on *Pride and Prejudice* (1813), and its members have the names that yours have. Load them into your code, and let it write. (*Tokens* are words or
-# pieces of words. The second sitting makes them.)
+# pieces of words. You will make them in the second sitting.)
 
 # %% tags=["active-ipynb"]
 # import textwrap
