@@ -131,27 +131,17 @@ def defined_again(name: str, sources: Sequence[str]) -> str:
 
 
 def stub_left_in(source: str, name: str) -> str:
-    """Which line of `name` is still the stub's, though others are written, in a sentence; empty if none or all are."""
+    """Which line of `name` is still the stub's, though others than a stub's stand above it; empty if none is."""
     if syntax_error(source) or _MAGIC.search(source):
         return ""
     for defined in ast.parse(source).body:
-        walked = ast.walk(defined) if getattr(defined, "name", "") == name else ()
-        functions = [one for one in walked if isinstance(one, ast.FunctionDef)]
-        left = [one for one in functions if _is_stub(one.body[-1])]
-        if left and any(map(_is_written, (line for one in functions for line in one.body))):
-            line = f"line {left[0].body[-1].lineno} of its cell is still the stub's `raise NotImplementedError()`"
-            return f"not judged, since {line}. What should `{left[0].name}` do there?"
+        for function in ast.walk(defined) if getattr(defined, "name", "") == name else ():
+            if isinstance(function, ast.FunctionDef):
+                *above, last = [line for line in function.body if not isinstance(line, ast.Expr)] or [ast.Pass()]
+                if above and isinstance(last, ast.Raise) and "NotImplementedError" in ast.unparse(last):
+                    left = f"line {last.lineno} of its cell is still the stub's `raise NotImplementedError()`"
+                    return f"not judged, since {left}. What should `{function.name}` do there?"
     return ""
-
-
-def _is_stub(line: ast.stmt) -> bool:
-    return isinstance(line, ast.Raise) and "NotImplementedError" in ast.unparse(line)
-
-
-def _is_written(line: ast.stmt) -> bool:
-    """Whether a line of a function is somebody's own: no docstring, and not what a stub has."""
-    docstring = isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant)
-    return not (docstring or _is_stub(line) or ast.unparse(line) == "super().__init__()")
 
 
 def changed_later(name: str, uses: Iterable[str], source: str | None) -> str:

@@ -53,7 +53,7 @@ SEEN = re.compile(rf"^{SAW} (\d{{1,4}})((?: \d{{1,9}}){{0,8}})$", re.MULTILINE)
 RECORDED = ast.Call, ast.BinOp, ast.Subscript, ast.Attribute
 PARTS = ast.Call | ast.keyword
 LONGEST, ROWS = 60, 25  # characters of an expression, and lines of a list of shapes
-NO_NUMBER = "Type the answer as numbers, such as 2 3 4."
+NO_NUMBER = "Type the answer as numbers, such as 7 or 2 3 4."
 unanswered: dict[str, Question] = {}  # the last question on each exercise in this session
 
 
@@ -111,7 +111,7 @@ def ask(exercise: str, names: dict[str, Any], material: Material) -> None:
         return
 
     def field(widgets: Any) -> list[Any]:
-        typed = widgets.Text(description="Answer", placeholder="such as 2 3 4", continuous_update=False)
+        typed = widgets.Text(description="Answer", placeholder="such as 7 or 2 3 4", continuous_update=False)
         said = widgets.HTML()
         alert = '<div role="alert">{}</div>'.format  # a screen reader speaks it at once
         typed.observe(lambda it: said.set_trait("value", alert(question.reply(it.new)._repr_html_())), "value")

@@ -645,7 +645,7 @@ def torch_concat_heads(heads):
 # %% [markdown]
 # ---
 #
-# **What you can do now.** You can cut wide matrices into heads and put them together again, and you know which wrong cuts have the right shape.
+# **What you can do now.** You can cut wide matrices into heads and put them together again, and you know which wrong cuts have the right shape, and what they cost.
 
 # %% tags=["active-ipynb"]
 # from attention_course import grading

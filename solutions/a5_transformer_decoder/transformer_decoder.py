@@ -11,7 +11,7 @@
 #
 # **Time:** about 140 minutes. **Difficulty:** ●●●. **Builds on:** assignments 2 and 4.
 #
-# **It takes two sittings.** In the first one you write the decoder: exercises 1 to 5. In the second one it learns, reads a novel and
+# **It takes two sittings.** In the first one you write the decoder, exercises 1 to 5, and at the end it speaks. In the second one it learns, reads a novel and
 # writes, you leave a part of it out, and you answer exercise 6.
 #
 # Attention lets words look at each other. A **transformer decoder** wraps it into a whole model that reads a text and

@@ -54,13 +54,11 @@ def test_stub_that_is_left_below_an_answer_is_named_with_its_line(tmp_path):
     assert said in " ".join(command(course, "check", notebook, "--course", ".")[1].split())
 
 
-def test_class_of_stubs_is_not_started_until_one_is_written():
-    stub = "class Layer:\n    def __init__(self):\n        super().__init__()\n        raise NotImplementedError()\n\n"
-    stub += "    def forward(self, x):\n        'Attend.'\n        raise NotImplementedError()"
-    assert cell_errors.stub_left_in(stub, "Layer") == ""
-    begun = stub.replace("        raise NotImplementedError()", "        self.width = 4", 1)
-    assert "line 8 of its cell" in cell_errors.stub_left_in(begun, "Layer")
-    assert "What should `forward` do there?" in cell_errors.stub_left_in(begun, "Layer")
+def test_class_of_stubs_is_not_started_until_a_line_stands_above_one():
+    stub = "class Layer:\n    def __init__(self):\n        'Set up.'\n        super().__init__()\n"
+    assert cell_errors.stub_left_in(f"{stub}        raise NotImplementedError()", "Layer") == ""
+    begun = f"{stub}        self.width = 4\n        raise NotImplementedError()"
+    assert "line 6 of its cell is still the stub's" in cell_errors.stub_left_in(begun, "Layer")
 
 
 @pytest.mark.parametrize("source", ["def f(:\n    pass", "def f():\nreturn 1", "def f(:\\\n", "x = '\x00'"])
