@@ -858,7 +858,8 @@ class TransformerDecoder(nn.Module):
 # ### Two minutes of training
 #
 # Three blocks, four heads, 64 tokens at a time. In each step the decoder reads 16 stretches of the novel, and is asked at every place for the
-# next token. Guessing would be a loss of $\ln 1024 = 6.93$. It starts a little above that, since at first it is sure of wrong things. (This takes one to two minutes on one core, and is left
+# next token. Guessing would be a loss of $\ln 1024 = 6.93$. It starts a little above that, since at first it is sure of wrong things. Six times on the way it tries to go on after
+# *Elizabeth*: watch how noise becomes words. (This takes one to two minutes on one core, and is left
 # out while your work is graded.)
 
 # %% tags=["active-ipynb"]
@@ -897,7 +898,8 @@ class TransformerDecoder(nn.Module):
 #         pace.step()
 #         losses.append(loss.item())
 #         if step % (steps // 6) == 0:
-#             print(f"step {step:4d}   loss {losses[-1]:.2f}")
+#             tries = " ".join(speak(model, "Elizabeth", length=16).split())
+#             print(f"step {step:4d}   loss {losses[-1]:.2f}   {tries}")
 #     return model, losses
 
 # %% tags=["active-ipynb"]
