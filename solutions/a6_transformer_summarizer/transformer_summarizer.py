@@ -51,7 +51,7 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
-from attention_course import check, grading, heatmap, highlight, hint, look, loss_curve, news, own_or_plain, without_head, word_by_word
+from attention_course import check, explore, grading, heatmap, highlight, hint, look, loss_curve, news, own_or_plain, without_head, word_by_word
 
 
 # %% [markdown]
@@ -540,7 +540,7 @@ class TransformerDecoder(nn.Module):
 # %% [markdown]
 # ### What each head looks at
 #
-# The model is about to write a word. Which words of the article does each head look at in that moment? Darker is more; layers and heads are
+# The model is about to write a word. Which words of the article does each head look at in that moment? Choose *who*, *where* or *what* by the slider. Darker is more; layers and heads are
 # counted from 0.
 
 # %% tags=["active-ipynb"]
@@ -550,10 +550,13 @@ class TransformerDecoder(nn.Module):
 #     print(item.article, "\n   →", item.summary)
 #     given, summary = item.article.split() + [news.SEPARATOR], item.summary.split()
 #     names = [f"layer {layer}, head {head}" for layer in range(2) for head in range(4)]
-#     for place in (0, 3, len(summary) - 1):   # who, what, where
-#         words = given + summary[:place]
-#         title = f"about to write: {summary[place]}"
-#         display(highlight(look(model, [news.IDS[word] for word in words]), words, title=title, names=names))
+#
+#     def about_to_write(word):
+#         words = given + summary[: summary.index(word)]
+#         title = f"about to write: {word}"
+#         return highlight(look(model, [news.IDS[word] for word in words]), words, title=title, names=names)
+#
+#     display(explore(about_to_write, word=(summary[0], summary[-1], summary[3])))   # who, where, what
 
 # %% [markdown]
 # **What to notice.** Look for a head of the second layer that rests on the very word that is about to be written: it copies. Your heads may have shared the work in another way: they were drawn at random, and nobody told them what to do.

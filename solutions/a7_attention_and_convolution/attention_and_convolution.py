@@ -187,19 +187,21 @@ def offset_attention(length, offset):
 # check("offset_attention")
 
 # %% [markdown]
-# Three heads, three offsets, on one sentence. **Predict first:** in which picture does nobody look at *Sarah*? And where do the
-# ones stand, if a head looks two words ahead?
+# One sentence, and a head for each offset. **Predict first:** at which offsets does nobody look at *Sarah*? And where do the ones
+# stand, if a head looks two words ahead? Then move the slider:
 
 # %% tags=["active-ipynb"]
 # words = ["Keys", "on", "the", "table", "belong", "to", "Sarah"]
-# three_taps = np.stack([offset_attention(7, -1), offset_attention(7, 0), offset_attention(7, 1)])  # (3, 7, 7)
-# names = ["one word back", "the word itself", "one word ahead"]
-# heatmap(three_taps, rows=words, columns=words, title="three heads, three offsets", names=names)
+#
+# def at_offset(offset):
+#     return heatmap(offset_attention(7, offset), rows=words, columns=words, title=f"a head that looks at offset {offset}")
+#
+# explore(at_offset, offset=(-2, -1, 0, 1, 2))
 
 # %% [markdown]
-# **What to notice.** Lines along the diagonal, moved by the offset. No head here has asked what the words *are*: only
-# where they stand. In the first picture nobody looks at *Sarah*, in the last one nobody looks at *Keys*. And $A$ times
-# the sentence is the sentence, moved by one word:
+# **What to notice.** A line along the diagonal, moved by the offset: two words ahead, the first one stands below *the*. No head here has
+# asked what the words *are*, only where they stand. Heads that look back never look at *Sarah*, heads that look ahead never at *Keys*.
+# And $A$ times the sentence is the sentence, moved:
 
 # %% tags=["active-ipynb"]
 # sentence = np.array(words)
@@ -437,7 +439,8 @@ def convolution_by_attention(X, kernel):
 # taps, so it needs nine heads: one looks a row up and a column to the left, the next a row up, and so on. The weights of such a head are made from two
 # of yours: `np.kron` puts the offset between *columns* inside the offset between *rows*.
 #
-# **Predict first:** a filter takes the pixel to the right minus the pixel to the left. Which lines of the heart will it find?
+# **Predict first:** a filter takes the pixel to the right minus the pixel to the left. Which lines of the heart will it find? And one that takes the pixel
+# below minus the one above?
 
 # %% tags=["active-ipynb"]
 # heart = ["............", "..##....##..", ".####..####.", ".##########.", ".##########.", ".##########.",
@@ -455,14 +458,18 @@ def convolution_by_attention(X, kernel):
 #             output = output + weights @ pixels * kernel[down + 1, right + 1]     # (H * W, H * W) @ (H * W, 1)
 #     return output.reshape(H, W)
 #
-# blur = np.full((3, 3), 1 / 9)
 # left_and_right = np.array([[0.0, 0, 0], [-1, 0, 1], [0, 0, 0]])
-# shown = [image, image_by_attention(image, blur), image_by_attention(image, left_and_right)]
-# heatmap(np.stack(shown), names=["image", "blurred", "right minus left"], title="an image, by nine heads")
+# filters = {"blur": np.full((3, 3), 1 / 9), "right minus left": left_and_right, "below minus above": left_and_right.T}
+#
+# def filtered(name):
+#     shown = np.stack([image, image_by_attention(image, filters[name])])
+#     return heatmap(shown, names=["image", name], title="an image, by nine heads")
+#
+# explore(filtered, filter=list(filters))   # add a filter of your own
 
 # %% [markdown]
-# **What to notice.** The third picture has no line where the heart's border runs from left to right: there, both neighbours are the same. Blue is where
-# the heart begins, orange where it ends.
+# **What to notice.** *Right minus left* finds no line where the heart's border runs from left to right: there, both neighbours are the same. Blue
+# is where the heart begins, orange where it ends. *Below minus above* finds those lines, and misses the upright ones.
 
 # %% [markdown]
 # ### What a head can do and a tap cannot

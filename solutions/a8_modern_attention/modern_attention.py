@@ -45,7 +45,7 @@ import math
 
 import numpy as np
 
-from attention_course import check, grading, heatmap, hint
+from attention_course import check, explore, grading, heatmap, hint
 
 
 # %% [markdown]
@@ -118,12 +118,12 @@ def rotate(x, positions, base=10000.0):
 # check("rotate")
 
 # %% [markdown]
-# **What to notice.** One vector, $(1, 0, 1, 0, \ldots)$, at the positions 0 to 63. The first pair goes round fast, like a second
+# **What to notice.** One vector, $(1, 0, 1, 0, \ldots)$, at the positions 0 to 31. The first pair goes round fast, like a second
 # hand; the last one hardly moves. Turning makes nothing longer: all rows have one *length*.
 
 # %% tags=["active-ipynb"]
 # vector = np.tile([1.0, 0.0], 16)                                   # (32,): sixteen pairs, each (1, 0)
-# turned = rotate(np.tile(vector, (64, 1)), np.arange(64))           # (64, 32)
+# turned = rotate(np.tile(vector, (32, 1)), np.arange(32))           # (32, 32)
 # print("lengths:", np.unique(np.linalg.norm(turned, axis=-1).round(9)))
 # heatmap(turned, title="one vector, turned: row = position, column = place in the vector")
 
@@ -732,7 +732,22 @@ def attention_in_cache(query, K, V, sink_logits=None):
 # only by chance. With places in the **cache** they stand seven and six places back at every length, so it always finds them.
 
 # %% [markdown]
-# A sink logit takes from all words alike: their weights shrink by one factor, and what they lack has gone into the sink.
+# Now the learned sink. Here are eight words, none of which has what the head looks for. **Predict first:** where does its weight go without
+# a sink logit, and where with a larger and larger one?
+
+# %% tags=["active-ipynb"]
+# nothing_fits = random.normal(size=(1, 8, 16)) / 2                             # (1, 8, 16): keys
+#
+# def with_sink_logit(b):
+#     weights = [attention_in_cache(query, nothing_fits, nothing_fits, sink)[1][0] for sink in (None, np.array([b]))]   # (8,) each
+#     shown = np.array([[*row, 1 - row.sum()] for row in weights])              # what is missing is in the sink
+#     return heatmap(shown, rows=["no sink logit", f"a sink logit of {b:g}"], columns=[*range(-7, 1), "sink"])
+#
+# explore(with_sink_logit, b=(-2.0, 0.0, 2.0, 4.0, 6.0))
+
+# %% [markdown]
+# **What to notice.** Without it, words that do not fit share all of the weight. A sink logit takes from all of them alike: their weights shrink by
+# one factor, and what they lack has gone into the sink.
 #
 # *The first sitting ends here.* You made the cache small; in the second you make the work itself small.
 
@@ -857,11 +872,32 @@ def online_softmax_attention(Q, K, V, block_size):
 # slow one, reads it for the softmax, writes the weights, reads them for the blend; that takes longer than the arithmetic.
 # **FlashAttention** ([Dao et al. 2022](https://arxiv.org/abs/2205.14135), section 3.1) does your step on blocks of queries and keys that
 # fit into the fast memory. The table is never written anywhere, and the result is exact.
+#
+# Your function takes blocks of keys only, and saves as well. **Predict first:** twice as many words, how many times the memory, with the
+# table and without?
 
 # %% tags=["active-ipynb"]
-# length, block = 128_000, 128
-# print(f"scores of one head for {length:,} words, at 2 bytes: {2 * length**2 / 1e9:.1f} GB")
-# print(f"one block of {block} queries and {block} keys: {2 * block**2 / 1e3:.0f} KB")
+# import tracemalloc
+#
+# def most_memory(attention, *inputs):
+#     """The most bytes in use at any time of a call, beside its inputs."""
+#     tracemalloc.start()
+#     attention(*inputs)
+#     most = tracemalloc.get_traced_memory()[1]
+#     tracemalloc.stop()
+#     return most
+#
+# def with_table(Q, K, V, block):
+#     return grouped_query_attention(Q, K, V, 1)
+#
+# for length in (500, 1000, 2000) if not grading else ():
+#     Q = np.random.default_rng(0).normal(size=(1, length, 16))                 # one head
+#     table, blocks = (most_memory(how, Q, Q, Q, 50) / 1e6 for how in (with_table, online_softmax_attention))
+#     print(f"{length:5,} words: {table:6.1f} MB with the table, {blocks:4.1f} MB in blocks of 50")
+
+# %% [markdown]
+# **What to notice.** Twice as many words need four times the memory with the table, and twice without. At 128,000 words the table of one head would
+# have $128{,}000^2$ numbers, which is 32.8 GB at 2 bytes each.
 
 # %% [markdown]
 # ## 10. `rms_norm`
@@ -900,7 +936,17 @@ def rms_norm(x, gamma, eps=1e-5):
 # check("rms_norm")
 
 # %% [markdown]
-# **What to notice.** Layer norm gives the same for $x$, $10\,x$ and $x + 10$. RMSNorm does so for the first two only, since the mean stays in.
+# **Predict first:** what does the norm do to $10\,x$, and to $x + 10$? Would layer norm do the same?
+
+# %% tags=["active-ipynb"]
+# x = np.array([1.0, 3, 5, 7])
+# for what, changed in (("x", x), ("10 x", 10 * x), ("x + 10", x + 10)):
+#     layer_norm = (changed - changed.mean()) / changed.std()
+#     print(f"{what:7} RMSNorm {rms_norm(changed, np.ones(4)).round(2)}   layer norm {layer_norm.round(2)}")
+
+# %% [markdown]
+# **What to notice.** Ten times as long makes no difference to either. Adding 10 makes none to layer norm, which takes the mean off; with RMSNorm the mean
+# stays in.
 
 # %% [markdown]
 # ## 11. `gated_feed_forward`
@@ -951,6 +997,17 @@ def gated_feed_forward(x, W_gate, W_up, W_down):
 # check("gated_feed_forward")
 
 # %% [markdown]
+# **What a gate lets through.** Below, it is opened by $z$, and what waits behind it is always 1. Beside it stands the ReLU of assignment 5.
+
+# %% tags=["active-ipynb"]
+# z = np.arange(-6.0, 7)                                                        # (13,)
+# x = np.stack([z, np.ones(13)], axis=-1)                                       # (13, 2)
+# through = gated_feed_forward(x, np.array([[1.0], [0]]), np.array([[0.0], [1]]), np.array([[1.0]]))[:, 0]
+# heatmap(np.stack([np.maximum(z, 0), through]), rows=["ReLU", "SiLU"], columns=[f"{number:g}" for number in z])
+
+# %% [markdown]
+# **What to notice.** The same far from zero, and a soft corner in between: a little below zero, something still gets through.
+#
 # With three matrices instead of two, $d_{ff}$ is made two thirds as wide, for the same count of weights. *"We offer no explanation as to why
 # these architectures seem to work"*, says the paper; *"we attribute their success, as all else, to divine benevolence."*
 

@@ -89,21 +89,27 @@ from attention_course import check, copycat, explore, grading, heatmap, hint, lo
 # The second round begins at place 12. Its first word is a guess as well, and from then on the loss is next to nothing.
 # How does the model do that?
 #
-# Here is where its heads look, all eight of them, while they read one text. Rows look, columns are looked at:
+# Here is where the four heads of the first layer look, while they read one text. Rows look, columns are looked at:
 
 # %% tags=["active-ipynb"]
 # if not grading:
 #     one = copycat.texts(1, period=9, seed=1)                # (1, 18)
 #     words, seen = copycat.decode(one[0]).split(), model.read(one)
-#     for layer in range(2):
-#         display(heatmap(seen.weights[layer][0], rows=words, columns=words, title=f"layer {layer}"))
+#     display(heatmap(seen.weights[0][0], rows=words, columns=words, title="layer 0"))
 
 # %% [markdown]
-# **What to notice.** In layer 0, head 2 has a dark line right beside the diagonal: each word looks at the word before.
-# In layer 1, head 1 has a dark line as well, further from the diagonal, but only in the lower half, where words come
-# again. In the upper half it rests on the first word, and so do other heads. Head 3 of layer 0 has two faint lines: it looks at the
-# word itself, and at the same word where it stood before. The rest look at a bit of everything. Pictures of one text
-# are a beginning. Now put numbers to it.
+# **What to notice.** Head 2 has a dark line right beside the diagonal: each word looks at the word before. Head 3 has two faint lines: it
+# looks at the word itself, and at the same word where it stood before. The other two look at a bit of everything.
+#
+# **Predict first:** the second layer reads what the first has written. Will its heads look one word back, too?
+
+# %% tags=["active-ipynb"]
+# if not grading:
+#     display(heatmap(seen.weights[1][0], rows=words, columns=words, title="layer 1"))
+
+# %% [markdown]
+# **What to notice.** No. Head 1 has a dark line as well, but further from the diagonal, and only in the lower half, where words come again. In
+# the upper half it rests on the first word, and so do other heads. Pictures of one text are a beginning. Now put numbers to it.
 
 # %% [markdown]
 # ## 1. `previous_token_score`
@@ -615,10 +621,6 @@ def ov_circuit(W_V, W_O, num_heads):
 #     steps = past.steps.astype(int)
 #     title = "loss of words that have come before (each line is a tenth of the one above)"
 #     display(loss_curve(past.again, title, ends=(steps[0], steps[-1])))
-#     early = slice(0, 32, 2)                                 # every 40 steps, up to step 600
-#     for what, scores in (("at the word before", past.previous), ("at the word to be copied", past.induction)):
-#         title = f"how much each head looks {what}, from step to step"
-#         display(heatmap(scores[early].T.round(2), rows=NAMES, columns=steps[early], title=title))
 
 # %% [markdown]
 # Watch it happen. Move the slider, with the mouse or with the arrow keys, from step to step: when does the loss fall,
