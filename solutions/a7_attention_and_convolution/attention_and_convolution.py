@@ -264,7 +264,7 @@ def offset_attention(length, offset):
 # The heads may come in any order, if `offsets` has the same order.
 
 # %% [markdown]
-# By hand: the filter $(-1, 0, 1)$ on a signal of width 1 is a kernel of shape `(3, 1, 1)`. With $d_v = 1$:
+# **By hand:** the filter $(-1, 0, 1)$ on a signal of width 1 is a kernel of shape `(3, 1, 1)`. With $d_v = 1$:
 #
 # | head | offset | $W_V$ | its row of $W_O$ | product |
 # | --- | --- | --- | --- | --- |
@@ -529,7 +529,7 @@ def convolution_by_attention(X, kernel):
 #   millionth is rounding, and one of a hundredth or more is a real difference. What lies between is not graded.
 
 # %% [markdown]
-# By hand: a layer that triples, $f(X) = 3 X$, on $X = (1, 5, 2, 7)$ and $s = 1$. $X' = (7, 1, 5, 2)$, so $f(X) = (3, 15, 6, 21)$ and
+# **By hand:** a layer that triples, $f(X) = 3 X$, on $X = (1, 5, 2, 7)$ and $s = 1$. $X' = (7, 1, 5, 2)$, so $f(X) = (3, 15, 6, 21)$ and
 # $f(X') = (21, 3, 15, 6)$. With margin 0 we compare $f(X)_0, f(X)_1, f(X)_2 = 3, 15, 6$ with
 # $f(X')_1, f(X')_2, f(X')_3 = 3, 15, 6$. The test is passed. A layer that adds each row's number,
 # $f(X) = X + (0, 1, 2, 3)$, gives $(1, 6, 4)$ against $(2, 7, 5)$. It is not.

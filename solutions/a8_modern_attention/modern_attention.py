@@ -1202,13 +1202,10 @@ class ModernDecoderBlock(nn.Module):
 # a causal mask tells something about order ([Haviv et al. 2022](https://arxiv.org/abs/2203.16634)). Without the gate the loss is 0.042, without
 # norms 0.041, and with four heads of keys and values instead of two 0.040, although that model has more numbers to learn.
 #
-# How much of this is chance? Our three runs with *all* parts ended between 0.031 and 0.039; the three without the gate between 0.030 and 0.165.
-# So at the end only rotation makes more of a difference than a little luck does. On the way it is otherwise: at steps 101 to 150 the loss
-# is 0.37 without the gate and 0.32 without rotation, instead of 0.20, and our three runs agree. Both make learning faster. Norms are for deep stacks, and shared keys for long texts. Before you
-# believe a table like this one, train twice.
-#
-# And compare models of one size. With a network only 80 wide, the model without the gate ended at 0.054: a third of the network was gone as
-# well.
+# **How much of this is chance?** Our three runs with *all* parts ended between 0.031 and 0.039, the three without the gate between 0.030 and 0.165.
+# So at the end only rotation makes more of a difference than luck does. On the way it is otherwise: at steps 101 to 150 the loss
+# is 0.37 without the gate and 0.32 without rotation, instead of 0.20, and our three runs agree. Both make learning faster. Before you
+# believe a table like this one, train twice, and compare models of one size: with a network only 80 wide, the model without the gate ended at 0.054.
 
 # %% [markdown]
 # ### And on real text?

@@ -257,7 +257,7 @@ def test_reference_learns_to_summarise(tmp_path):
     assert "your own TransformerDecoder" in texts["train-model-code"]
     assert f"{ENOUGH}/{ENOUGH}" in texts["train-loop-code"]
     assert "loss, step by step" in texts["train-loop-code"]
-    assert texts["heads"].count("layer 1, head 3") == 3
+    assert "A slider" in texts["heads"]
     assert texts["your-own-article"].splitlines()[0] == "mira wins the chess cup in oslo"
     assert "the news has no word 'zebra'" in texts["limits-code"]
 
@@ -274,4 +274,4 @@ def test_notebook_trains_without_prerequisites(tmp_path):
     texts = run(notebook, tmp_path)
     assert "PyTorch's own layers" in texts["train-model-code"]
     assert float(texts["train-loop-code"].split()[-1]) > 2  # the loss has fallen to less than half
-    assert texts["heads"].count("layer 1, head 3") == 3
+    assert "A slider" in texts["heads"]
