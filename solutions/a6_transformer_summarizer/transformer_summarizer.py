@@ -681,8 +681,8 @@ def ablate(weights, layer, head, num_heads):
 
 # %% tags=["active-ipynb"]
 # if not grading:
-#     print(" " * 24, *(f"{part:>7}" for part in ("who", "what", "where", "end")))
-#     print(f"{'with all heads':24}", *(f"{share:7.1%}" for share in word_by_word(model, held_out).values()))
+#     print(" " * 23, *(f"{part:>7}" for part in ("who", "what", "where", "end")))
+#     print(f"{'with all heads':23}", *(f"{share:7.1%}" for share in word_by_word(model, held_out).values()))
 #     for layer in range(2):
 #         for head in range(4):
 #             other = without_head(model, ablate, layer, head, num_heads=4)   # a copy of the model, with what `ablate` gives
