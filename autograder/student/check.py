@@ -102,7 +102,7 @@ def examine(name: str, names: dict[str, Any], visible: Visible | None = None) ->
     else:
         where = f", below the heading “{visible.hint_for(name).section}”" if visible.nudge(name) else ""
         first_step = f"not started yet. Run the cell that defines `{name}` first{where}."
-    return judged(name, InKernel(names), first_step, visible, names)
+    return judged(name, InKernel.for_exercise(name, names), first_step, visible, names)
 
 
 def judged(
