@@ -52,11 +52,11 @@ def in_turn(x, h):
     return np.concatenate([x] * (h // x.shape[-3]), axis=-3)
 
 
-def grouped(Q, K, V, num_kv_heads, mask=None, *, keys=neighbours, values=neighbours, error=True, **options):
+def grouped(Q, K, V, num_kv_heads, mask=None, *, keys=neighbours, values=neighbours, error=ValueError, **options):
     """Right grouped-query attention. Each decision is an option."""
     h = Q.shape[-3]
     if error and h % num_kv_heads:
-        raise ValueError("no groups of one size")
+        raise error("no groups of one size")
     more = {"num_heads": h, "num_kv_heads": num_kv_heads}
     return mutation_options.attend(NUMPY, Q, keys(K, h), values(V, h), mask, more=more, **options)
 

@@ -166,7 +166,7 @@ def _has_same_text(first: Answer, second: Answer) -> bool:
     same_text = _coarse(first.text) == _coarse(second.text)
     if first.kind is Kind.MEMORY:  # the text is how many bytes were held at once
         return same_text
-    on_purpose = bool(first.lines) and first.lines[-1].text.lstrip().startswith("raise ")
+    on_purpose = bool(first.lines) and first.lines[-1].text.lstrip().startswith(("raise ", "assert "))
     return on_purpose or same_text
 
 

@@ -9,7 +9,7 @@ import pytest
 from autograder.authoring.sample_class import model_answers
 from autograder.student.check import examine
 from autograder.student.kernel import exercises_below
-from tests.helpers.in_process import ASSIGNMENTS
+from tests.helpers.in_process import ASSIGNMENTS, COURSE, exercise_of, judged_alone
 from tests.helpers.selection import one_in
 
 IMPORTS = "import math\nimport numpy as np\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F"
@@ -74,3 +74,18 @@ def test_first_line_names_the_broken_callee(assignment, how):
             assert "not started" not in text + verdict._repr_html_()
             assert f'hint("{name}")' in repr(verdict)
     assert met >= CALLS[assignment.name]
+
+
+def test_undefined_name_of_an_earlier_assignment_is_a_name_error_as_in_grading():
+    """It is no callee to start with: nothing in this notebook brings it, and grading puts nothing in its place."""
+    assignment = COURSE.of_exercise("rms_norm")
+    names, error = finished(assignment), "raised NameError: name 'layer_norm' is not defined"
+    exec("def rms_norm(x, gamma, eps=1e-5):\n    return layer_norm(x, gamma, 0.0, eps)", names)
+    verdict = examine("rms_norm", names)
+    assert verdict.culprit is None
+    assert all(error in test.message or test.message == "The same as above." for test in verdict.result.tests)
+    graded = judged_alone(assignment, exercise_of(assignment, "rms_norm"), names["rms_norm"])
+    assert graded.score == 0
+    assert error in graded.tests[0].message
+    exec("def layer_norm(x, gamma, beta, eps):\n    return x", names)  # the student's own, in this notebook
+    assert examine("rms_norm", names).culprit.name == "layer_norm"

@@ -15,8 +15,9 @@ from autograder.reports.heatmap import ROUNDED
 from autograder.student.check import examine
 from autograder.student.kernel import exercises_below, in_cells
 from autograder.testing.catalogue import read_catalogue
-from tests.helpers.in_process import ASSIGNMENTS, COURSE
+from tests.helpers.in_process import ASSIGNMENTS, COURSE, exercise_of, judged_alone
 from tests.helpers.selection import one_in
+from tests.helpers.wrong_code import model_code
 
 EVERY = [exercise.name for assignment in ASSIGNMENTS for exercise in assignment.exercises]
 PICTURES = {name: example for name in EVERY if (example := example_in(content.Visible().picture_of(name)))}
@@ -196,7 +197,87 @@ def test_passing_check_names_no_other_exercise():
     assert examine("torch_scaled_dot_product_attention", names).culprit is None
 
 
+# ---------------------------------------------------------------- one fault costs about as much in both
+
+SHARED = """class KeyValueCache:
+    keys, values = [], []
+
+    def __init__(self, window=None, sinks=0):
+        self.window, self.sinks = window, sinks
+
+    def append(self, key, value):
+        self.keys.append(key)
+        self.values.append(value)
+        if self.window is not None and len(self.keys) > self.window + self.sinks:
+            del self.keys[self.sinks], self.values[self.sinks]
+        return np.concatenate(self.keys, axis=-2), np.concatenate(self.values, axis=-2)
+
+    def __len__(self):
+        return len(self.keys)
+"""
+
+
+def failed(verdict):
+    return [test.name for test in verdict.result.tests if test.state != "passed"]
+
+
+def share(name, source):
+    """The share of the points that grading gives."""
+    assignment = COURSE.of_exercise(name)
+    result = judged_alone(assignment, exercise_of(assignment, name), defined(name, source)[name], names_causes=False)
+    return result.score / result.max_score
+
+
+def with_shared_cache():
+    """The names of a notebook whose cell was run, as IPython runs it."""
+    names = right("KeyValueCache") | {"In": [SHARED]}
+    exec(compile(SHARED, "<cell>", "exec", dont_inherit=True), names)
+    return names
+
+
+def test_cache_in_its_class_fails_one_visible_test_also_after_it_was_used():
+    names = with_shared_cache()
+    names["KeyValueCache"]().append(np.zeros((1, 1, 2)), np.zeros((1, 1, 2)))  # as in a cell below the check
+    verdict = examine("KeyValueCache", names)
+    assert failed(verdict) == ["test_new_cache"]
+    assert len(verdict.result.tests) * (1 - share("KeyValueCache", SHARED)) == pytest.approx(1, abs=0.2)
+    assert len(names["KeyValueCache"]()) == 1, "the student's own objects keep their words"
+
+
+def test_class_with_a_method_replaced_later_is_checked_as_it_is():
+    names = with_shared_cache()
+    names["KeyValueCache"].append = lambda self, key, value: (key, value)
+    assert "test_everything" in failed(examine("KeyValueCache", names))
+
+
+def test_other_names_of_members_fail_one_visible_test_which_says_them():
+    solution = COURSE.of_exercise("ModernDecoderBlock").solution.read_text(encoding="utf-8")
+    source = model_code(solution, "ModernDecoderBlock").replace("W_O", "W_out").replace("norm_2", "second")
+    verdict = examine("ModernDecoderBlock", defined("ModernDecoderBlock", source))
+    assert failed(verdict) == ["test_parameters"]
+    said = "there is no parameter norm_2; in its place there is second, and of 1 more the names differ, too."
+    assert said in " ".join(repr(verdict).split())
+    assert share("ModernDecoderBlock", source) >= 0.9
+
+
+def test_norm_of_one_axis_only_fails_most_visible_tests():
+    source = "def rms_norm(x, gamma, eps=1e-5):\n    return gamma * x / np.sqrt((x**2).mean(0) + eps)"
+    assert len(failed(examine("rms_norm", defined("rms_norm", source)))) >= 4
+    assert share("rms_norm", source) < 0.6
+
+
 # ---------------------------------------------------------------- messages
+
+
+def test_other_kind_of_value_is_asked_about_as_such():
+    source = "def ablate(weights, layer, head, num_heads):\n    return [*weights.values()]"
+    verdict = examine("ablate", defined("ablate", source))
+    assert "returned a list of 3 values, not a dict." in first_message(verdict)
+    assert "What does your code return, and what does the docstring promise?" in first_message(verdict)
+
+
+def first_message(verdict):
+    return next(test.message for test in verdict.result.tests if test.state != "passed")
 
 
 def test_message_shows_inputs_result_expected_value_and_question():

@@ -153,6 +153,10 @@ def ablate(weights, layer, head, num_heads):
         "heads-interleaved": mistake.known(
             {"strided": True}, hint="Are a head's columns neighbours, or every h-th one?"
         ),
+        "matrix-without-its-name": mistake.mutant(
+            {"back": lambda weights, name: weights[name]},
+            hint="One matrix comes back. What does the docstring return, and what else is in it?",
+        ),
         "set-to-one": mistake.mutant(
             {"value": lambda W: 0 * W + 1}, hint="By what must a number be multiplied to have no effect?"
         ),
@@ -161,7 +165,7 @@ def ablate(weights, layer, head, num_heads):
 )
 def ablate(
     rows=False, shift=0, matrix="W_O", layer_shift=0, value=lambda W: 0 * W, strided=False,
-    numbered=lambda layer, head: (layer, head),
+    numbered=lambda layer, head: (layer, head), back=lambda weights, name: weights,
 ):  # fmt: skip
     def silent(weights, layer, head, num_heads):
         layer, head = numbered(layer, head)
@@ -173,6 +177,6 @@ def ablate(
             W[cut] = value(W[cut])
         else:
             W[:, cut] = value(W[:, cut])
-        return {**weights, name: W}
+        return back({**weights, name: W}, name)
 
     return silent

@@ -18,12 +18,12 @@ class TestAblate:
         arrays = (self.W_O, self.W_O + 100, self.W_O.T + 200)
         return {n: torch.from_numpy(a.astype(dtype)) for n, a in zip(self.NAMES, arrays, strict=True)}
 
-    def numbers(self, got):
+    def numbers(self, got, *names):
         if not isinstance(got, dict):
-            expect.fail(f"returned {expect.kind_of(got)}, not a dict.")
-        missing = [name for name in self.NAMES if name not in got]
+            expect.fail(f"returned {expect.kind_of(got)}, not a dict.", symptom="kind")
+        missing = [name for name in names or self.NAMES if name not in got]
         if missing:
-            expect.fail(f"the dict has no {missing[0]}.")
+            expect.fail(f"the dict has no {missing[0]}, which came in.", symptom="kind")
         return {name: expect.tensor(value, what=name) for name, value in got.items()}
 
     def test_by_hand(self, student):
@@ -53,13 +53,13 @@ class TestAblate:
         names = [f"blocks.{layer}.attention.W_O.weight" for layer in range(13)]
         weights = {name: torch.full((2, 16), float(layer + 1)) for layer, name in enumerate(names)}
         with shown("Right for two layers? Which number in your code is a size?", layer=12, head=7, num_heads=8):
-            got = student.ablate(weights, 12, 7, 8)
-            close(expect.tensor(got[names[12]]), [[13.0] * 14 + [0.0] * 2] * 2, "the W_O of layer 12")
-            close(expect.tensor(got[names[1]]), np.full((2, 16), 2.0), "the W_O of layer 1")
+            got = self.numbers(student.ablate(weights, 12, 7, 8), *names)
+            close(got[names[12]], [[13.0] * 14 + [0.0] * 2] * 2, "the W_O of layer 12")
+            close(got[names[1]], np.full((2, 16), 2.0), "the W_O of layer 1")
         with shown("Whose names begin or end like that of layer 1?", layer=1, head=7, num_heads=8):
-            got = student.ablate(weights, 1, 7, 8)
-            close(expect.tensor(got[names[1]]), [[2.0] * 14 + [0.0] * 2] * 2, "the W_O of layer 1")
-            close(expect.tensor(got[names[11]]), np.full((2, 16), 12.0), "the W_O of layer 11")
+            got = self.numbers(student.ablate(weights, 1, 7, 8), *names)
+            close(got[names[1]], [[2.0] * 14 + [0.0] * 2] * 2, "the W_O of layer 1")
+            close(got[names[11]], np.full((2, 16), 12.0), "the W_O of layer 11")
 
     def test_left_alone(self, student):
         """float32 gives float32, float64 gives float64, and the weights that came in are as before."""
@@ -68,7 +68,6 @@ class TestAblate:
             for name, value in self.weights("float32").items():
                 close(expect.tensor(after[name]), expect.tensor(value), f"{name} of what came in")
             for dtype in ("float32", "float64"):
-                got = student.ablate(self.weights(dtype), 0, 1, 2)
-                self.numbers(got)
+                got = self.numbers(student.ablate(self.weights(dtype), 0, 1, 2))
                 for name in self.NAMES:
                     expect.dtype(got[name], np.dtype(dtype).type, what=name)

@@ -244,6 +244,13 @@ def _onto(real, size):
             {"join": lambda z: z.reshape(*z.shape[:-3], z.shape[-2], -1)},
             hint="Row 0 is the first word's. From which heads are your row 0's numbers?",
         ),
+        "no-transpose-at-all": mistake.mutant(
+            {
+                "cut": lambda t, h: t.reshape(*t.shape[:-2], h, t.shape[-2], t.shape[-1] // h),
+                "join": lambda z: z.reshape(*z.shape[:-3], z.shape[-2], -1),
+            },
+            hint="Has head 0 a row for each word, or pieces of the first ones? What is in row 0 at the end?",
+        ),
         "heads-reversed": mistake.mutant(
             {"join": lambda z: _side_by_side(z.flip(-3))}, hint="Which head's numbers stand first in a row of yours?"
         ),

@@ -49,7 +49,8 @@ def next_token(model, token_ids):
 @mistake.mutants(
     {
         "first-position": mistake.known(
-            {"place": lambda x: x[0]}, hint="The logits at place 0 have read one word. Which place has read them all?"
+            {"place": lambda x: x[0]},
+            hint="Your logits have read one word. Which place has read all? Which axis of the ids is the batch?",
         ),
         # A model that reads from left to right gives the same there as for the text without its last word.
         "last-but-one-position": [{"place": lambda x: x[max(-2, -len(x))]}],

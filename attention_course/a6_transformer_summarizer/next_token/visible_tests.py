@@ -12,7 +12,7 @@ class TestNextToken:
     def token(self, student, model, ids):
         got = student.next_token(model, ids)
         if isinstance(got, bool) or not isinstance(got, int):
-            expect.fail(f"returned {expect.kind_of(got)}, not an int.")
+            expect.fail(f"returned {expect.kind_of(got)}, not an int.", symptom="kind")
         return got
 
     def test_counting(self, student):

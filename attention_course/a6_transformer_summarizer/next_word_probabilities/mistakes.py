@@ -36,6 +36,24 @@ def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
     return result
 
 
+def _zero_beyond_k(logits, temperature=1.0, top_k=None, top_p=None):
+    """Words beyond top_k get the logit 0; top_p is right."""
+    scaled = logits / temperature
+    if top_k is not None:
+        scaled = torch.where(scaled < torch.topk(scaled, top_k).values[-1], torch.zeros_like(scaled), scaled)
+    shares = torch.softmax(scaled, -1)
+    if top_p is not None:
+        order = shares.argsort(descending=True)
+        kept = shares[order]
+        shares = torch.zeros_like(kept).scatter(0, order, torch.where(kept.cumsum(0) - kept < top_p, kept, 0))
+    return shares / shares.sum()
+
+
+@mistake.mutants({"cut-off-with-zero": [{"code": _zero_beyond_k}]})
+def next_word_probabilities(code):
+    return code
+
+
 @mistake("the-likeliest-alone", hint="Are these probabilities to draw from, or is one word chosen already?")
 def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
     return F.one_hot(logits.argmax(), len(logits)).to(logits.dtype)

@@ -29,7 +29,7 @@ class TestTrainingExample:
             mask = self.parts(student, *given.values())[1]
             equal(mask, [False] * 4 + [True] * 3, "loss_mask")
             if not all(isinstance(one, bool | np.bool_) for one in mask):
-                expect.fail(f"loss_mask holds {expect.kind_of(mask[0])}, not True and False.")
+                expect.fail(f"loss_mask holds {expect.kind_of(mask[0])}, not True and False.", symptom="kind")
 
     def test_a_word_in_both(self, student):
         """Words of the summary, id 0, and the end's id may stand in the article, too; there they do not count."""

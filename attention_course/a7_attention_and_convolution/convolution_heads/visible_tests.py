@@ -14,7 +14,7 @@ class TestConvolutionHeads:
         """Offsets as a list, and each head's product of its two matrices."""
         got = student.convolution_heads(kernel)
         if not isinstance(got, tuple) or len(got) != 3:
-            expect.fail(f"returned {expect.kind_of(got)}, not the tuple (offsets, W_V, W_O).")
+            expect.fail(f"returned {expect.kind_of(got)}, not the tuple (offsets, W_V, W_O).", symptom="kind")
         offsets, W_V, W_O = got
         W_V, W_O = expect.array(W_V, what="W_V"), expect.array(W_O, what="W_O")
         taps, width, out = kernel.shape
@@ -22,7 +22,7 @@ class TestConvolutionHeads:
         expect.shape(W_V, (taps, width, d_v), "One matrix of values a head.", "W_V")
         expect.shape(W_O, (taps * d_v, out), "Each head has d_v rows in it.", "W_O")
         if not isinstance(offsets, list | tuple | np.ndarray):
-            expect.fail(f"the offsets are {expect.kind_of(offsets)}, not a list of ints.")
+            expect.fail(f"the offsets are {expect.kind_of(offsets)}, not a list of ints.", symptom="kind")
         for offset in offsets:
             if not isinstance(offset, int | float | np.number):
                 expect.fail(f"an offset is {expect.kind_of(offset)}, not an int.", symptom="kind")

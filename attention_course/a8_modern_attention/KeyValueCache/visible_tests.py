@@ -28,7 +28,7 @@ class TestKeyValueCache:
         with shown(question, **call):
             got = student.KeyValueCache.use(self.words(keys, values), window, sinks)
             if not isinstance(got, tuple) or len(got) != 2:
-                expect.fail(f"append returned {expect.kind_of(got)}, not the tuple (K, V).")
+                expect.fail(f"append returned {expect.kind_of(got)}, not the tuple (K, V).", symptom="kind")
             for part, given, what in zip(got, (keys, values), "KV", strict=True):
                 close(expect.array(part, what=what), given[..., left, :], what)
         with shown("How many words are in K now, and along which axis do they stand?", **call):

@@ -190,17 +190,27 @@ class TestModernDecoderBlock:
         shapes |= {"W_down.weight": (16, 6)}
         return {name: waves(0.9 + 0.37 * i, *shape) for i, (name, shape) in enumerate(shapes.items())}
 
+    def own_names(self, shapes):
+        """The block's own name of each parameter: the one asked for, or the next other one of its shape, if any is."""
+        wanted = self.weights()
+        others = [name for name in shapes if name not in wanted and not name.endswith("bias")]
+        found = {name: name for name in wanted}
+        for name in wanted:
+            fits = [other for other in others if tuple(shapes[other]) == wanted[name].shape]
+            if name not in shapes and fits:
+                found[name] = fits[0]
+                others.remove(fits[0])
+        return found
+
     def run(self, student, sizes=SIZES, dtype="float32", silent=(), x=X, **more):
         """silent: matrices that are zero"""
         import torch
 
         kind, shapes = getattr(torch, dtype), student.ModernDecoderBlock.build(*sizes)
-        weights = {name: value * (name[:-7] not in silent) for name, value in self.weights().items()}
-        # `test_parameters` is about biases, and about norms that are layers; here they are set, too.
-        weights |= {name: np.zeros(shape) for name, shape in shapes.items() if name.endswith("bias")}
-        for norm in ("norm_1", "norm_2"):
-            if norm not in shapes and f"{norm}.weight" in shapes:
-                weights[f"{norm}.weight"] = weights.pop(norm)
+        # `test_parameters` is about names, about biases and about norms that are layers; here they are set, too.
+        weights = {name: np.zeros(shape) for name, shape in shapes.items() if name.endswith("bias")}
+        own = self.own_names(shapes)
+        weights |= {own[name]: value * (name[:-7] not in silent) for name, value in self.weights().items()}
         weights = {name: torch.tensor(value, dtype=kind) for name, value in weights.items()}
         return student.ModernDecoderBlock.run(sizes, weights, torch.tensor(x, dtype=kind), **more)
 
@@ -224,7 +234,11 @@ class TestModernDecoderBlock:
             if total != 1088:
                 expect.fail(f"it has {total}: {', '.join(f'{n} {tuple(s)}' for n, s in shapes.items())}.")
         with shown("Under which names does the text ask for the members, and what are the norms?"):
-            missing = [name for name in self.weights() if name not in shapes]
+            own = self.own_names(shapes)
+            missing = [name for name in own if name not in shapes]
+            if missing and own[missing[0]] in shapes:
+                more = f", and of {len(missing) - 1} more the names differ, too" * (len(missing) > 1)
+                expect.fail(f"there is no parameter {missing[0]}; in its place there is {own[missing[0]]}{more}.")
             if missing:
                 expect.fail(f"there is no parameter {missing[0]}; there are {', '.join(shapes)}.")
         with shown("Which width has a layer of two heads of keys, and which way round does nn.Linear take its sizes?"):

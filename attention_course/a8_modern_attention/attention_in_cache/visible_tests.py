@@ -30,7 +30,7 @@ class TestAttentionInCache:
     def judge(self, student, output, weights, *args):
         got = student.attention_in_cache(*args)
         if not isinstance(got, tuple) or len(got) != 2:
-            expect.fail(f"returned {expect.kind_of(got)}, not the tuple (output, weights).")
+            expect.fail(f"returned {expect.kind_of(got)}, not the tuple (output, weights).", symptom="kind")
         for part, wanted, what in zip(got, (output, weights), ("output", "weights"), strict=True):
             close(expect.array(part, what=what), np.array(wanted), what)
 

@@ -101,10 +101,16 @@ def _counting(
         "bits-for-bytes": mistake.known(
             {"size": lambda bytes_per_number: 8 * bytes_per_number}, hint="Is bytes_per_number a count of bits?"
         ),
-        "kibibytes": mistake.known({"end": lambda count: count / 1024}, hint="Is it bytes that are asked for?"),
+        "kibibytes": mistake.known(
+            {"end": lambda count: count / 1024},
+            {"end": lambda count: count // 1024},
+            hint="Is it bytes that are asked for?",
+        ),
         "megabytes": mistake.mutant(
             {"end": lambda count: count / 1e6},
             {"end": lambda count: count / 1024**2},
+            {"end": lambda count: count // 1024**2},
+            {"end": lambda count: count // 10**6},
             hint="Is it bytes that are asked for?",
         ),
         "gigabytes": mistake.mutant(

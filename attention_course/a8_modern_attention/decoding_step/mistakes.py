@@ -208,6 +208,36 @@ CACHED = {
 }
 
 
+def _as_many_heads(cut):
+    """As many heads of keys and values as of queries. `cut` shapes a key or a value."""
+
+    def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
+        batch, place = x.shape[:-1], np.array([0 if K is None else K.shape[-2]])
+        query = rotation()((x @ W_Q).reshape(*batch, num_heads, 1, -1), place)
+        key, value = (cut(x @ W, batch, num_heads, query.shape[-1]) for W in (W_K, W_V))
+        key = rotation()(key, place)
+        if K is not None:
+            key, value = at_the_end(K, key), at_the_end(V, value)
+        heads, _ = grouped(query, key, value, num_heads, keys=lambda K, h: K, values=lambda V, h: V)
+        return heads.reshape(*batch, -1) @ W_O, key, value
+
+    return decoding_step
+
+
+@mistake.mutants(
+    {
+        "as-many-heads-of-keys": mistake.mutant(
+            {"cut": lambda projected, batch, heads, d: projected.reshape(*batch, heads, 1, d)},
+            {"cut": lambda projected, batch, heads, d: projected.reshape(*batch, heads, 1, -1)},
+            {"cut": lambda projected, batch, heads, d: projected.reshape(*batch, -1, 1, d)},
+            hint="How many heads have keys: as many as ask? Which width tells you? What does num_heads count?",
+        )
+    }
+)
+def decoding_step(cut):
+    return _as_many_heads(cut)
+
+
 @mistake.mutants(
     TURNED
     | KEPT

@@ -59,7 +59,7 @@ class TestDecodingStep:
     def judge(self, student, wanted, *args):
         got = student.decoding_step(*args)
         if not isinstance(got, tuple) or len(got) != 3:
-            expect.fail(f"returned {expect.kind_of(got)}, not the tuple (output, K, V).")
+            expect.fail(f"returned {expect.kind_of(got)}, not the tuple (output, K, V).", symptom="kind")
         for part, other, what in zip(got, wanted, ("output", "K", "V"), strict=True):
             close(expect.array(part, what=what), other, what)
 
@@ -70,6 +70,15 @@ class TestDecodingStep:
         except Exception as error:
             return "cannot be laid out" in str(error)
         return isinstance(got, tuple) and len(got) == 3 and np.shape(got[1])[-1:] != (4,)
+
+    def needs_as_many_keys(self, student):
+        """Whether the code fails with two heads of keys, and not with as many as there are heads of queries."""
+        W_Q, W_K, W_V, W_O = self.WEIGHTS
+        two, four = (
+            expect.holds(lambda: student.decoding_step(self.X, None, None, W_Q, *pair, W_O, 4))  # noqa: B023
+            for pair in ((W_K, W_V), (W_Q, W_Q))
+        )
+        return four and not two
 
     # As by hand: width 2 and one head.
     BY_HAND = (
@@ -97,7 +106,9 @@ class TestDecodingStep:
     def test_first_word(self, student):
         """The first word: no cache yet, and it attends to itself."""
         question = "What is the position of the first word, and what is in the cache afterwards?"
-        if self.is_narrow(student):
+        if self.needs_as_many_keys(student):
+            question = "Four heads ask, and two have keys and values. Which of your lines counts on as many of both?"
+        elif self.is_narrow(student):
             question = "How wide is one head? Which of the matrices has num_heads heads side by side?"
         with shown(question, "exception", x=self.X, K=None, W_Q="(6, 16)", W_K="(6, 8)", num_heads=4):
             self.judge(student, (FIRST_OUTPUT, FIRST_K, FIRST_V), self.X, None, None, *self.WEIGHTS, 4)

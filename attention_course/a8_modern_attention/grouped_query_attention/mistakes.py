@@ -80,7 +80,7 @@ def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
     h, g = Q.shape[-3], K.shape[-3]
     which = np.arange(h) * g // h
     chosen = lambda x, h: x[..., which, :, :]  # noqa: E731
-    return grouped(Q, K, V, num_kv_heads, mask, keys=chosen, values=chosen, error=False)
+    return grouped(Q, K, V, num_kv_heads, mask, keys=chosen, values=chosen, error=None)
 
 
 @mistake("output-only", hint="How many things does the docstring promise?")
@@ -164,6 +164,10 @@ SHARING = {
         "everything-hidden-without-a-mask": mistake.mutant(
             {"unmasked": np.array(False)},
             hint="What does mask=None mean, and what do your lines about the mask make of it?",
+        ),
+        "another-error": mistake.mutant(
+            *({"error": kind} for kind in (AssertionError, TypeError, RuntimeError, Exception)),
+            hint="Your code says that the groups do not come out even. Which kind of error does the docstring ask for?",
         ),
         "causal-mask-put-in": mistake.mutant(
             {"always": lambda L, S: np.tri(L, S, dtype=bool)},

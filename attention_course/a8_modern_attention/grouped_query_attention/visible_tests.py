@@ -146,7 +146,8 @@ class TestGroupedQueryAttention:
 
     def test_two_groups(self, student):
         """Six query heads, two of keys and values: neighbours share."""
-        with shown("Which head of keys does query head 1 get, and which one does its neighbour?", Q=SIX, K=TWO, V=MORE):
+        question = "Which head of keys does query head 1 get, and how often is each needed, so that all six have one?"
+        with shown(question, "exception", Q=SIX, K=TWO, V=MORE):
             self.judge(student, SHARED_OUTPUT, SHARED_WEIGHTS, SIX, TWO, MORE, 2)
 
     def test_mask(self, student):

@@ -21,7 +21,7 @@ class TestOnlineSoftmaxStep:
     def judge(self, student, wanted, *args):
         got = student.online_softmax_step(*args)
         if not isinstance(got, tuple) or len(got) != 3:
-            expect.fail(f"returned {expect.kind_of(got)}, not the tuple (largest, total, mixed).")
+            expect.fail(f"returned {expect.kind_of(got)}, not the tuple (largest, total, mixed).", symptom="kind")
         for part, other, what in zip(got, wanted, ("largest", "total", "mixed"), strict=True):
             close(expect.array(part, what=what), np.array(other), what)
 
