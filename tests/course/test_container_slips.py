@@ -33,7 +33,7 @@ SLIPS = {
     "dict for a tuple": ("torch_scaled_dot_product_attention",),
     "one more value": ("single_head",),
     "tuple of one": ("softmax",),
-    "list of one": ("next_token",),
+    "list of one": ("ov_circuit",),
     "dict of one": ("qk_circuit",),
     "array for a list": ("greedy_summary",),
 }
@@ -45,7 +45,7 @@ AS_GOOD_IN = {
     "matrix": ("per_head_weights", "concat_heads"),
     "negative bit": ("torch_split_heads",),
     "subclass of Tensor": ("torch_masked_attention",),
-    "NumPy number": ("next_token", "projection_shapes"),
+    "NumPy number": ("cache_bytes", "projection_shapes"),
 }
 PYTHON_NUMBERS = {"next_token", "cache_bytes", "training_example"}  # whose texts promise an int, worth a tenth
 TESTS_NUMBERS = {"next_token", "training_example"}  # have a test of their own that a number is an int

@@ -28,10 +28,10 @@ def stubs(assignment):
 
 
 def cases():
-    """Each assignment with each state of its prerequisites; `make test` takes one of them, in turn."""
+    """Each assignment with each state of its prerequisites; `make test` takes each state once."""
     for number, assignment in enumerate(BRINGING):
         for turn, state in enumerate(("unwritten", "missing", "wrong")):
-            marks = REST if (number + turn) % 3 else []
+            marks = REST if number < 3 or (number + turn) % 3 else []
             yield pytest.param(assignment, state, marks=marks, id=f"{assignment.name}-{state}")
 
 

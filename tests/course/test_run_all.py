@@ -52,7 +52,7 @@ def count_waiting(cells, assignment):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("assignment", one_in(4, ASSIGNMENTS), ids=lambda assignment: assignment.name)
+@pytest.mark.parametrize("assignment", one_in(8, ASSIGNMENTS), ids=lambda assignment: assignment.name)
 def test_released_notebook_runs_and_its_demonstrations_wait(kernel, assignment):
     trains = assignment.name in TRAINS
     waiting = count_waiting(run(kernel, released(assignment), grading=trains), assignment)

@@ -73,7 +73,7 @@ def kernel():
     kernel.close()
 
 
-@pytest.mark.parametrize("name", one_in(5, sorted(WALKS)))
+@pytest.mark.parametrize("name", one_in(len(WALKS), sorted(WALKS)))
 def test_first_message_names_each_slip(name, kernel, tmp_path):
     kernel.open(copied(WALKS[name], tmp_path))
     walk_through(WALKS[name], kernel)

@@ -21,7 +21,7 @@ each = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda assignment:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("assignment", one_in(4, ASSIGNMENTS), ids=lambda assignment: assignment.name)
+@pytest.mark.parametrize("assignment", one_in(8, ASSIGNMENTS), ids=lambda assignment: assignment.name)
 def test_some_wrong_answers_lose_marks_and_have_no_wrong_name(assignment):
     """A third of the answers whose words no known mistake has, so that no other test checks their diagnosis."""
     count_named(assignment, [*telling(assignment)][::3])

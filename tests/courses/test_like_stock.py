@@ -15,7 +15,8 @@ from tests.courses.algorithms import COUNTED, COUNTING, FULL, RIGHT, SORTING
 from tests.courses.classic import classic_course, submit
 from tests.helpers.stock import stock
 
-NOTEBOOKS = {"sorting": SORTING, "counting": COUNTING}
+NAME = "algorithms"
+TEXT = SORTING + COUNTING  # in one notebook: stock nbgrader starts a kernel for each
 BY_HAND = dict.fromkeys(("by-hand", "why", "plan"))
 STYLE = RIGHT | {
     "counts": "from collections import Counter\ndef counts(text):\n    return Counter(text.split())",
@@ -90,40 +91,30 @@ OF_FORGED = {
 def edit_locked_cells(cells):
     """Write answers into locked cells, and delete one."""
     named = {grade_id(cell): cell for cell in cells}
-    if "data" in named:
-        named["data"].source = 'WORDS = ["A", "APPLE"]'
-        named["search"].source = "4"
-        named["middle-odd"].source += "\nmiddle = None"
-        cells.remove(named["files"])
+    named["data"].source = 'WORDS = ["A", "APPLE"]'
+    named["search"].source = "4"
+    named["middle-odd"].source += "\nmiddle = None"
+    cells.remove(named["files"])
 
 
 def scores(course, student):
     """The automatic points by cell; None where a person grades, and where a cell is missing."""
-    found = {}
     with Gradebook(f"sqlite:///{course.root}/gradebook.db") as book:
-        for name in NOTEBOOKS:
-            grades = book.find_submission_notebook(name, name, student).grades
-            found |= {grade.name: grade.auto_score for grade in grades}
-    return found
-
-
-def hand_in(course, student, answers, change=lambda cells: None):
-    for name, text in NOTEBOOKS.items():
-        in_it = {cell: answer for cell, answer in answers.items() if re.search(rf"^#% \w+ {cell}\b", text, re.M)}
-        submit(course, name, student, change, **in_it)
+        grades = book.find_submission_notebook(NAME, NAME, student).grades
+        return {grade.name: grade.auto_score for grade in grades}
 
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory):
     """The course graded by stock nbgrader, and a copy graded by `autograder`."""
     students = HONEST | FORGED | {"edited": EDITED}
-    course = classic_course(tmp_path_factory.mktemp("pair") / "course", **NOTEBOOKS)
+    course = classic_course(tmp_path_factory.mktemp("pair") / "course", **{NAME: TEXT})
     shutil.copytree(course.root / "source", course.root / "submitted" / "good")
     for student, answers in students.items():
-        hand_in(course, student, answers, edit_locked_cells if student == "edited" else lambda cells: None)
+        submit(course, NAME, student, edit_locked_cells if student == "edited" else lambda cells: None, **answers)
     ours = Course(shutil.copytree(course.root, course.root.parent / "ours"))
-    stock(course.root, "autograde", NOTEBOOKS)
-    hand_in(ours, "crash", CRASH)
+    stock(course.root, "autograde", [NAME])
+    submit(ours, NAME, "crash", **CRASH)
     outcomes = grade_into_gradebook(ours, list(ours.assignments.values()), {"jobs": 1}, "auto", feedback=True)
     assert {(one.reason, one.no_feedback) for one in outcomes} == {(None, None)}
     return course, ours
@@ -141,12 +132,12 @@ def assert_same_marks(graded, students):
 
 def assert_pages_are_in_order(ours, students):
     """The page shows a restored cell once."""
-    names = re.findall(r"#% \w+ ([\w-]+) \d", SORTING)
+    names = re.findall(r"#% \w+ ([\w-]+) \d", TEXT)
     for student in ("good", "crash", *students):
-        page = (ours.root / "feedback" / student / "sorting" / "sorting.html").read_text()
+        page = (ours.root / "feedback" / student / NAME / f"{NAME}.html").read_text()
         in_order = [*(one for one in names if one != "files"), "files"] if student == "edited" else names
         assert re.findall(r'<li><a href="#(?!comment-)([\w-]+)">', page) == in_order, student
-    page = (ours.root / "feedback" / "edited" / "sorting" / "sorting.html").read_text()
+    page = (ours.root / "feedback" / "edited" / NAME / f"{NAME}.html").read_text()
     text = re.sub(r"<[^>]+>", "", page)
     assert text.count("WORDS =") == 1
     assert "APPLE&quot;]" not in text and "SECRET" not in page

@@ -60,7 +60,7 @@ def marked(tmp_path_factory):
         patch.setattr(worker, "GRACE_SECONDS", 1.0)
         patch.setattr(worker, "Limits", functools.partial(Limits, total_clock_seconds=5.0))
         patch.setattr(executors.traceback, "print_exc", lambda: printed.append("a traceback"))
-        workers = open_pool(course.root, len(tasks), 4, "bubblewrap")  # most wait for a fault's end
+        workers = open_pool(course.root, len(tasks), 8, "bubblewrap")  # most wait for a fault's end
         try:
             reports = [one.report for one in workers.mark(tasks)]
         finally:
