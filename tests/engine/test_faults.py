@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import json
 import os
@@ -23,6 +24,7 @@ from autograder.reports.store import Store
 from cellcage import choose_backend
 from tests.helpers.classes import LOOP
 from tests.helpers.small_course import EXERCISE, NAME, NOTEBOOK, WRONG, book_of, command, small_course, submit
+from tests.helpers.terminal import is_alive
 from tools import faults
 
 pytestmark = pytest.mark.slow
@@ -182,8 +184,14 @@ def left_over():
     prctl(subreaper, 1, 0, 0, 0)
 
     def found():
-        after = {p for p in psutil.Process().children(recursive=True) if p.status() != "zombie"} - before
-        return {p for p in after if before.isdisjoint(p.parents())}  # a running browser starts processes by itself
+        after = set(psutil.Process().children(recursive=True)) - before
+        return {p for p in after if is_left(p)}
+
+    def is_left(process):
+        with contextlib.suppress(psutil.NoSuchProcess):  # it has ended meanwhile
+            # A running browser starts processes by itself.
+            return is_alive(process) and before.isdisjoint(process.parents())
+        return False
 
     yield found
     prctl(subreaper, 0, 0, 0, 0)

@@ -41,7 +41,8 @@ def marks_of(exercise: str, number: int) -> Sequence[pytest.MarkDecorator]:
 
 def marks_of_mistake(exercise: str, number: int) -> Sequence[pytest.MarkDecorator]:
     """In addition, `make test` judges every 36th mistake of exercises in `LONG`, and every 18th of the others."""
-    return [*marks_of(exercise, number), *([pytest.mark.catalogue] if number % (36 if exercise in LONG else 18) else [])]
+    every = 36 if exercise in LONG else 18
+    return [*marks_of(exercise, number), *([pytest.mark.catalogue] if number % every else [])]
 
 
 def judged(assignment: Assignment, replaced: dict[str, Any]) -> dict[str, ExerciseResult]:

@@ -55,7 +55,10 @@ def children_of(process):
 
 
 def is_alive(process):
-    return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:  # it ended between the two questions
+        return False
 
 
 def until(condition, seconds=120):
