@@ -153,8 +153,11 @@ def marks(root: Path, way: str) -> object:
 
 def left_over(before: set[psutil.Process], scratch: Path, pids: set[int]) -> list[str]:
     """New processes, folders in `scratch`, and control groups of the graders `pids`."""
-    alive = [one for one in set(psutil.Process().children(recursive=True)) - before if one.is_running()]
-    left = [f"process {' '.join(one.cmdline())[:80]}" for one in alive if one.status() != psutil.STATUS_ZOMBIE]
+    left = []
+    for one in set(psutil.Process().children(recursive=True)) - before:
+        with contextlib.suppress(psutil.NoSuchProcess):  # it has ended meanwhile
+            if one.status() != psutil.STATUS_ZOMBIE:
+                left.append(f"process {' '.join(one.cmdline())[:80]}")
     left += [f"folder {path.name}" for path in scratch.iterdir()]
     # `os.walk` ignores folders that vanish meanwhile, as those of another grader do.
     groups = {name for _, names, _ in os.walk("/sys/fs/cgroup") for name in names if name.startswith("cellcage-")}
