@@ -162,6 +162,12 @@ SLIPS = (
     | mutation_options.TURNS | mutation_options.AFTER
     | AT_REAL_SIZES
     | HEADS_COUNTED | mutation_options.ZEROED | mutation_options.CAUSAL
+    | {
+        "weights-of-one-head": [
+            {"mixed": lambda w, V, size: (w @ V, w[..., -1, :, :])},
+            {"mixed": lambda w, V, size: (w @ V, w[..., 0, :, :])},
+        ]
+    }
     | {"weights-of-head-0-for-all": [{"mixed": lambda w, V, size: (w @ V, 0 * w + w[..., :1, :, :])}]}
 )  # fmt: skip
 WORDS = mutation_hints.HINTS | {
@@ -174,6 +180,7 @@ WORDS = mutation_hints.HINTS | {
     "one-big-head": "How many matrices of weights are there? Over how many columns does a score add up?",
     "values-zeroed": "Does your output change if W_V does?",
     "residual-added": "What does the docstring add to the output?",
+    "weights-of-one-head": "How many heads are there, and of how many do you return the weights?",
     "weights-of-head-0-for-all": "Are the weights that you return each head's own?",
     "keys-of-head-0-for-all": "Which columns of W_K make the keys of head 1?",
     "queries-of-head-0-for-all": "Which columns of W_Q make the queries of head 1?",

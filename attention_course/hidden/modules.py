@@ -32,12 +32,20 @@ class Module:
     def __init__(self, function: Function, *construct: Any) -> None:
         self.function, self.construct = function, construct
         self.shapes: Shapes = {}  # the student's parameters; read once a name does not fit
+        self.keeps_extras = False
 
-    def with_extras_zeroed(self, weights: Weights) -> Module:
-        """The same module. Parameters with no counterpart in `weights` become zero; otherwise they start random."""
+    def with_extras_settled(self, weights: Weights, *args: np.ndarray) -> Module:
+        """The same module. Parameters with no counterpart in `weights` become zero, if they start random.
+
+        Those that start alike each time, such as positions by a formula, stay as they are made.
+
+        args: of a call that shows it
+        """
         shapes = self.function.build(*self.construct)
         if len(shapes) > len(weights):
-            self.shapes = shapes
+            self.shapes, self.keeps_extras = shapes, True
+            first, again = (answer_alone(self, weights, args) for _ in range(2))
+            self.keeps_extras = first is not None and again is not None and np.array_equal(first, again)
         return self
 
     def run(
@@ -60,7 +68,8 @@ class Module:
         """`weights` as tensors under the student's names. A parameter with one row too many or too few is accepted."""
         found = {actual: weights[name].astype(dtype) for name, actual in self.names(weights).items()}
         fitted = {name: self.fitted(value, self.shapes.get(name, value.shape)) for name, value in found.items()}
-        extras = {name: np.zeros(shape, dtype) for name, shape in self.shapes.items() if name not in found}
+        more = {name: shape for name, shape in self.shapes.items() if name not in found and not self.keeps_extras}
+        extras = {name: np.zeros(shape, dtype) for name, shape in more.items()}
         return {name: tensor(value) for name, value in (fitted | extras).items()}
 
     def fitted(self, value: np.ndarray, shape: Sequence[int]) -> np.ndarray:

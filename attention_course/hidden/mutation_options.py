@@ -105,7 +105,7 @@ def _not(mask: Any) -> Any:
 
 
 MASKS: Mutants = {
-    "mask-inverted": [{"mask": _not}],
+    "mask-inverted": [{"mask": _not}, {"hide": "inverted"}],
     "mask-transposed": [{"mask": lambda mask: mask.swapaxes(-2, -1)}],
     "mask-ignored": [{"hide": "never"}],
     "mask-after-softmax": [{"hide": "after"}],
@@ -165,6 +165,8 @@ def weights(
         return curve(xp, scores + seen, axis)
     if hide == "after":
         return curve(xp, scores, axis) * seen
+    if hide == "inverted":  # before the softmax, and not after it
+        return xp.where(seen, curve(xp, xp.where(~seen, scores, -1e30), axis), 0.0)
     if hide == "below":
         exps = xp.exp(scores - xp.largest(scores, axis))
         total = xp.total(exps * seen, axis)

@@ -96,6 +96,10 @@ def _over(below: Callable[..., Any]) -> Callable[..., Any]:
     return curve
 
 
+def _shared(xp: Library, x: Any, axis: Any) -> Any:
+    return x / xp.total(x, axis)
+
+
 def _count(x: Any, axis: Any) -> int:
     axes = range(x.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     return math.prod(x.shape[i] for i in axes)
@@ -104,10 +108,14 @@ def _count(x: Any, axis: Any) -> int:
 CURVES: Mutants = {
     "softmax-missing": [{"curve": lambda xp, x, axis: x}],
     "softmax-twice": [{"curve": lambda xp, x, axis: softmax(xp, softmax(xp, x, axis), axis)}],
-    "no-exponential": [{"curve": lambda xp, x, axis: x / xp.total(x, axis)}],
+    "no-exponential": [
+        {"curve": _shared},
+        {"curve": lambda xp, x, axis: _shared(xp, x - xp.largest(x, axis), axis)},
+    ],
     "not-normalised": [
         {"curve": lambda xp, x, axis: xp.exp(x - xp.largest(x, axis))},
         {"curve": lambda xp, x, axis: xp.exp(x)},
+        {"curve": lambda xp, x, axis: xp.exp(x - xp.largest(x, axis)) / xp.total(x, axis)},
     ],
     "sigmoid-for-softmax": [{"curve": lambda xp, x, axis: 1 / (1 + xp.exp(-x))}],
     "log-softmax": [{"curve": lambda xp, x, axis: xp.log(softmax(xp, x, axis))}],
@@ -117,7 +125,7 @@ CURVES: Mutants = {
     "squares-summed": [{"curve": _over(lambda xp, e, axis: xp.total(e * e, axis) ** 0.5)}],
     "mean-for-sum": [{"curve": _over(lambda xp, e, axis: xp.total(e, axis) / _count(e, axis))}],
     "epsilon-added": [
-        {"curve": _over(lambda xp, e, axis, by=by: xp.total(e, axis) + by)} for by in (1e-3, 1e-2, 0.1, 1.0)
+        {"curve": _over(lambda xp, e, axis, by=by: xp.total(e, axis) + by)} for by in (1e-3, 1e-2, 0.1, 1.0, 1e-4, 1e-5)
     ],
     "no-max-subtraction": [{"curve": lambda xp, x, axis: xp.exp(x) / xp.total(xp.exp(x), axis)}],
 }
@@ -147,8 +155,16 @@ SHIFTS: Mutants = {
         _shifted(lambda xp, x, seen, axis: xp.total(x * (seen * (seen.cumsum(-1) == xp.total(seen, -1))), axis)),
     ]
 }
+
+
+def _summed_over_queries(xp: Library, x: Any, axis: Any) -> Any:
+    """The maximum is over the right axis, and only the sum is not."""
+    exps = xp.exp(x - xp.largest(x, axis))
+    return exps / xp.total(exps, -2)
+
+
 AXES: Mutants = {
-    "softmax-over-queries": [{"axis": -2}],
+    "softmax-over-queries": [{"axis": -2}, {"curve": _summed_over_queries}],
     "softmax-over-axis-0": [{"axis": 0}],
     "softmax-over-axis-1": [{"axis": 1}],
     "softmax-over-everything": [{"axis": None}, {"axis": (-2, -1)}],

@@ -213,6 +213,9 @@ def say_little(answers: Sequence[Answer]) -> bool:
 
 def _on_ordinary_input(compared: Compared) -> Finding | None:
     """One mistake that gives the student's answers to ordinary calls, and is rarely wrong where these are right."""
+    wrong_values = (compared.compared[i].values for i in compared.wrong.intersection(compared.ordinary))
+    if not any(both and not same_value(*both) for both in wrong_values):
+        return None  # the values are right, and only they are looked at here
     right = [i for i in compared.everywhere if i not in compared.wrong]
     fitting = [
         mistake
@@ -263,7 +266,8 @@ def diagnose(
     compared = Compared(hypotheses, exercise, calls, of_course)
     if not compared.wrong:
         return None
-    if say_little([one.answer for one in compared.calls]):
+    # Many mistakes raise: without a single value, nothing tells one from another.
+    if not compared.values or say_little([one.answer for one in compared.calls]):
         return _relation(compared)
     return next((found for _, find in RULES if (found := find(compared))), None)
 

@@ -217,6 +217,7 @@ def _assigned(got: str, place: str) -> str:
 
 IN_PLACE = "a tensor that a gradient needs was changed in place, as by `+=`"
 TWO_DTYPES = "numbers of two dtypes meet"
+NO_INIT = "a layer is assigned before `super().__init__()`"
 ONE_TRUTH = "{} of several numbers is not one truth value: ask `is None` for whether it is there, and join masks by `&`"
 
 # What replaces each text: a template, or a function of the groups.
@@ -259,7 +260,7 @@ KNOWN: list[tuple[re.Pattern[str], str | Callable[..., str]]] = [
         (r"Boolean value of Tensor with more than one value is ambiguous", ONE_TRUTH.format("a tensor")),
         (
             r"cannot assign \w+ before Module\.__init__\(\) call",
-            "a layer is assigned before `super().__init__()`, which comes first in `__init__`",
+            f"{NO_INIT}, which comes first in `__init__`",
         ),
         (
             r"unsupported operand type\(s\) for .+?: '\w+' and 'torch\.return_types\.(\w+)'",

@@ -19,7 +19,7 @@ from autograder.report import TestMessage
 from autograder.testing import expect
 from autograder.testing.call_text import as_text
 from autograder.testing.mismatch import RESULT, Mismatch
-from autograder.testing.student_errors import IN_PLACE, TWO_DTYPES, Raised
+from autograder.testing.student_errors import IN_PLACE, NO_INIT, TWO_DTYPES, Raised
 from autograder.testing.tolerances import VISIBLE
 
 # What is asked about anything but a wrong value, unless the test's own question fits: by symptom, or by what is said.
@@ -27,13 +27,16 @@ SYMPTOMS = {
     "kind": "What does your code return, and what does the docstring promise?",
     "shape": "Write down the shape after each step: where does it differ from the docstring's?",
     "dtype": "Print the dtype after each line. After which line is it no longer the expected one?",
+    "changed": "Which line writes into an argument: with an operator such as `+=`, with `x[...] =`, or with `out=`?",
 }
 ERRORS = {
+    NO_INIT: "What does the first line of `__init__` have to be, so that a layer can be kept as a member?",
     IN_PLACE: "Which line writes into a tensor: with `+=`, with `x[...] =`, or with a method such as `add_`?",
     TWO_DTYPES: "Print the dtype of each part of that line. Which one is not the expected one, and where is it made?",
 }
-ABOUT_SHAPES = ("multiplied", "broadcast", "shape", "axis", "axes", "dimension", "unpack")
+ABOUT_SHAPES = ("multiplied", "broadcast", "shape", "axis", "axes", "dimension")
 SHAPES = "Which shape has each part of that line, and which one did you mean it to have?"
+UNPACKED = "How many names has that line, and how many values come? If they are axes: may there be more, or fewer?"
 
 
 @contextlib.contextmanager
@@ -41,13 +44,14 @@ def shown(question: str, *fits: str, **given: Any) -> Iterator[None]:
     """Report whatever fails inside with a question, and with the arguments `given`, by name.
 
     question: for wrong values
-    fits: what else it is for: "kind", "shape", "dtype", "exception"; otherwise the engine asks a question of its own
+    fits: what else it is for: "kind", "shape", "dtype", "changed", "exception"; else the engine asks one of its own
     """
     went_in = tuple(f"{name} = {as_text(value)}" for name, value in given.items())
     try:
         yield
     except Mismatch as error:
-        asked = question if not error.symptom or error.symptom in fits else SYMPTOMS[error.symptom]
+        symptom = "changed" if error.reason == expect.CHANGED_ARGUMENT else error.symptom
+        asked = question if not symptom or symptom in fits else SYMPTOMS[symptom]
         parts = TestMessage(str(error), asked, went_in)
         # The shape is not passed on as the expected value: another part of the answer may have it by chance.
         wanted = None if isinstance(error.wanted, tuple) else error.wanted
@@ -58,7 +62,8 @@ def shown(question: str, *fits: str, **given: Any) -> Iterator[None]:
         text = str(error)
         said = text.partition(", line ")[0]  # without the code, which holds words such as `axis=`
         about_shapes = "it should be" not in said and any(word in said for word in ABOUT_SHAPES)
-        asked = question if "exception" in fits else SHAPES if about_shapes else ""
+        of_error = UNPACKED if "to unpack" in said else SHAPES if about_shapes else ""
+        asked = question if "exception" in fits else of_error
         asked = next((other for words, other in ERRORS.items() if words in text), asked)
         parts = TestMessage(text, asked, went_in)
         raised = type(error)(str(parts), reason=error.reason)

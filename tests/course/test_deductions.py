@@ -40,6 +40,7 @@ def test_refinements_of_one_kind_are_worth_the_same_everywhere(assignment):
 # How many axes the first argument has without batch axes. Code that counts on one more is a usual slip.
 AXES = {
     "a1_scaled_dot_product": {
+        "softmax": 2,
         "attention_scores": 2,
         "scaled_dot_product_attention": 2,
         "torch_scaled_dot_product_attention": 2,

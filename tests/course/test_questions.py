@@ -8,9 +8,12 @@ import torch
 
 from attention_course.hidden.inputs import normal, tensor
 from autograder.explain.explaining import ABOVE
+from autograder.student.check import examine, message_of
 from autograder.testing import call_text
 from cellcage.protocol.calls import Call
-from tests.helpers.in_process import COURSE, judged_alone
+from tests.helpers.in_process import COURSE, exercise_of, judged_alone
+from tests.helpers.slips import first_line, names_of
+from tests.helpers.wrong_code import WrongCode, model_code
 
 
 def messages(code):
@@ -106,3 +109,131 @@ def test_line_that_recreates_many_arrays_is_short():
     names = {"np": np, "torch": torch}
     exec(line, names)
     assert all(torch.allclose(names[name], one) for name, one in zip("xyz", given, strict=True))
+
+
+def first_of_check(name, old, new):
+    """The first failed message of `check` for the model answer with one edit, in parts."""
+    return message_of(next(test for test in checked(name, old, new).result.tests if test.state == "failed"))
+
+
+def checked(name, old, new):
+    assignment = COURSE.of_exercise(name)
+    names = names_of(assignment)
+    _edited(assignment, name, old, new).define(names)
+    return examine(name, names)
+
+
+def _edited(assignment, name, old, new):
+    code = model_code(assignment.solution.read_text(encoding="utf-8"), name)
+    assert code.count(old) == 1, code
+    return WrongCode(assignment.name, name, 0, "slip", "", False, code.replace(old, new))
+
+
+IN_PLACE = [
+    ("softmax", "exps = np.exp(x - x.max", "x -= x.max(axis=axis, keepdims=True)\n    exps = np.exp(x - x.max"),
+    (
+        "masked_softmax",
+        "allowed = np.where(mask, scores, -np.inf)",
+        "allowed = scores\n    np.copyto(scores, -np.inf, where=~mask)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "old", "new"), IN_PLACE, ids=[name for name, *_ in IN_PLACE])
+def test_changed_argument_asks_which_line_writes_and_not_about_dtypes(name, old, new):
+    message = first_of_check(name, old, new)
+    assert "holds other values after the call than before" in message.happened
+    assert message.question.startswith("Which line writes into an argument")
+
+
+@pytest.mark.parametrize("name", ["MultiHeadAttention", "DecoderBlock", "TransformerDecoder"])
+def test_missing_super_init_asks_about_the_first_line_only(name):
+    message = first_of_check(name, "super().__init__()", "pass")
+    assert "before `super().__init__()`" in message.happened
+    assert message.question.startswith("What does the first line of `__init__` have to be")
+
+
+def test_unpacked_shape_asks_how_many_axes_there_may_be():
+    message = first_of_check("softmax", "exps = np.exp", "B, L, S = x.shape\n    exps = np.exp")
+    assert "If they are axes: may there be more, or fewer?" in message.question
+    own = first_of_check("attention_scores", "d_k = Q.shape[-1]", "L, d_k = Q.shape")
+    assert "count from the front" in own.question  # a test that asks about errors keeps its question
+
+
+BELOW = [("softmax", "exps.sum(axis=axis, keepdims=True)"), ("masked_softmax", "np.where(total > 0, total, 1)")]
+
+
+@pytest.mark.parametrize(("name", "total"), BELOW, ids=[name for name, _ in BELOW])
+def test_tiny_number_below_the_fraction_bar_is_not_green(name, total):
+    message = first_of_check(name, total, f"({total} + 1e-5)")
+    assert "a million times (sum of the" in message.happened
+
+
+def test_bias_is_asked_about_and_not_which_layers_there_are():
+    message = first_of_check("MultiHeadAttention", "self.W_O = nn.Linear(num_heads * d_head, d_model, bias=False)",
+                             "self.W_O = nn.Linear(num_heads * d_head, d_model)")  # fmt: skip
+    assert message.question.startswith("Which of these has the formula not?")
+
+
+def test_position_parameter_is_named_in_the_message():
+    message = first_of_check("TransformerDecoder", "self.register_buffer('positions', positions)",
+                             "self.positions = nn.Parameter(positions, requires_grad=False)")  # fmt: skip
+    assert message.happened.endswith("it has 819. The table has no positions.")
+
+
+NAMED = [
+    ("softmax", "exps = np.exp(x - x.max(axis=axis, keepdims=True))", "exps = x - x.max(axis=axis, keepdims=True)",
+     "no-exponential"),
+    ("softmax", "exps / exps.sum", "exps / x.sum", "not-normalised"),
+    ("softmax", "x.max(", "x.mean(", "another-number-subtracted"),
+    ("softmax", "x.max(", "x.min(", "another-number-subtracted"),
+    ("causal_mask", "position[:, None]", "position[:, None] + 1", "mask-off-by-one"),
+    ("torch_masked_attention", "masked_fill(~mask, lowest)", "masked_fill(mask, lowest)", "mask-inverted"),
+    ("projection_shapes", "'W_Q': (d_model, num_heads * d_k), 'W_K': (d_model, num_heads * d_k), "
+     "'W_V': (d_model, num_heads * d_v)", "'W_Q': (d_model, d_k), 'W_K': (d_model, d_k), 'W_V': (d_model, d_v)",
+     "one-head-for-all-but-W_O"),
+    ("single_head", "return (weights @ V, weights)", "return weights @ V", "output-only"),
+    ("single_head", "exps / exps.sum(axis=-1, keepdims=True)", "exps / exps.sum(axis=-2, keepdims=True)",
+     "softmax-over-queries"),
+    ("single_head", "exps = np.exp(scores - scores.max(axis=-1, keepdims=True))",
+     "exps = scores - scores.max(axis=-1, keepdims=True)", "no-exponential"),
+    ("single_head", "Q = X @ W_Q[:, head * d_k:(head + 1) * d_k]\n    K = X @ W_K[:, head * d_k:(head + 1) * d_k]\n"
+     "    V = X @ W_V[:, head * d_v:(head + 1) * d_v]", "Q = X @ W_Q[:, head:head + d_k]\n"
+     "    K = X @ W_K[:, head:head + d_k]\n    V = X @ W_V[:, head:head + d_v]", "columns-from-the-heads-number"),
+    ("multi_head_attention", "output_projection(weights @ V, W_O), weights)",
+     "output_projection(weights @ V, W_O), weights[..., -1, :, :])", "weights-of-one-head"),
+    ("MultiHeadAttention", "return (self.W_O(heads.flatten(-2)), weights)", "return self.W_O(heads.flatten(-2))",
+     "output-only"),
+    ("DecoderBlock", "nn.ReLU(), ", "", "relu-missing"),
+    ("DecoderBlock", "nn.ReLU(), nn.Linear(d_ff, d_model)", "nn.Linear(d_ff, d_model), nn.ReLU()",
+     "relu-behind-the-second-layer"),
+    ("TransformerDecoder", "self.register_buffer('positions', positions)",
+     "self.positions = nn.Parameter(positions, requires_grad=False)", "positions-as-parameters"),
+    # What it does raises in every call, as many mistakes do.
+    ("scaled_dot_product_attention", "weights @ V", "weights.swapaxes(-2, -1) @ V", None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "old", "new", "wanted"), NAMED, ids=[f"{name}-{to}" for name, _, _, to in NAMED])
+def test_usual_slip_is_named_in_grading(name, old, new, wanted):
+    assignment = COURSE.of_exercise(name)
+    result = judged_alone(
+        assignment, exercise_of(assignment, name), _edited(assignment, name, old, new).made(assignment)
+    )
+    assert (result.diagnosis, result.score < result.max_score) == (wanted, True)
+
+
+def test_mistake_of_two_forms_asks_about_the_one_that_was_made():
+    hints = [
+        first_line(checked("causal_mask", "position[:, None]", f"position[:, None] {by}")) for by in ("+ 1", "- 1")
+    ]
+    assert "Look at the last True in the second row" in hints[0]
+    assert "What may the first word look at" in hints[1]
+
+
+def test_right_positions_as_a_parameter_cost_the_test_of_parameters_only():
+    assignment = COURSE.of_exercise("TransformerDecoder")
+    slip = _edited(assignment, "TransformerDecoder", "self.register_buffer('positions', positions)",
+                   "self.positions = nn.Parameter(positions)")  # fmt: skip
+    result = judged_alone(assignment, exercise_of(assignment, slip.exercise), slip.made(assignment))
+    assert [test.name for test in result.tests if test.state != "passed"] == ["test_parameters"]

@@ -92,6 +92,16 @@ def _maximum_over(other):
     return curve
 
 
+def _without(number):
+    """number: what is taken off the scores in place of the largest, from the scores and the axis"""
+
+    def curve(xp, x, axis):
+        exps = np.exp(x - number(x, axis))
+        return exps / exps.sum(axis=axis, keepdims=True)
+
+    return {"curve": curve}
+
+
 def _row_by_row(xp, x, axis):
     weights = np.zeros_like(x)
     for i, row in enumerate(x):
@@ -128,6 +138,12 @@ def _summed_away(kept):
         "maximum-over-another-axis": mistake.mutant(
             {"curve": _maximum_over(0)}, hint="Over which axis is your maximum, and over which your sum?"
         ),
+        "another-number-subtracted": [
+            _without(lambda x, axis: x.mean(axis=axis, keepdims=True)),
+            _without(lambda x, axis: x.min(axis=axis, keepdims=True)),
+            _without(lambda x, axis: np.take(x, [0], axis)),
+            _without(lambda x, axis: np.take(x, [-1], axis)),
+        ],
         "axis-1-always": mistake.mutant(
             {"axis_of": lambda axis: 1},
             hint="Which axis do you take if x is a single row, and where does `axis` go in?",

@@ -7,7 +7,7 @@ import torch
 
 from autograder.testing import Catalogue
 
-from ...hidden import mutation_hints
+from ...hidden import mutation_hints, mutation_options
 from ..shared_mistakes import ATTENTION, TORCH, attention
 
 mistake = Catalogue()
@@ -101,7 +101,9 @@ def torch_scaled_dot_product_attention(query, key, value):
 
 
 @mistake.mutants(
-    ATTENTION | {"detached-gradient": [{"mixed": lambda w, V, size: (w.detach() @ V, w.detach())}]},
+    # Here the softmax over axis 1 is the axis counted from the front.
+    mutation_options.without(ATTENTION, "softmax-over-axis-1")
+    | {"detached-gradient": [{"mixed": lambda w, V, size: (w.detach() @ V, w.detach())}]},
     hints=mutation_hints.HINTS
     | {"no-max-subtraction": "What is the exp of 1000? What may be taken off a row with its weights unchanged?"},
     catalogued=(

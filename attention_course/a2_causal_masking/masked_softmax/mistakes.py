@@ -76,8 +76,13 @@ def masked_softmax(scores, mask):
 
 # Code that adds -1e9 to all scores of a row gives the softmax of what was there before, as if the mask had been
 # ignored. Nobody could tell the two apart.
+# 10 below the lowest leaves so little that the visible tests cannot tell it from equal fills.
+_LEAKS = [way for way in UNDER["leaky-mask"] if way != {"hide": "below the lowest", "fill": -10.0}]
+
+
 @mistake.mutants(
     {name: options for name, options in UNDER.items() if name != "mask-ignored-when-empty"}
+    | {"leaky-mask": _LEAKS}
     | CURVES
     | SHIFTS
     | {"stops-at-a-length": [cut for axis in (-2, -1) for cut in size_options.cuts(axis, size_options.LENGTHS)]}
@@ -98,6 +103,17 @@ def _multiplied(scores, mask):
     return np.exp(scores) * ~mask
 
 
+def _one_maximum(scores, mask):
+    hidden = np.where(mask, scores, -np.inf)
+    return np.exp(hidden - hidden.max())
+
+
+def _one_maximum_guarded(scores, mask):
+    exps = _one_maximum(scores, mask)
+    total = exps.sum(axis=-1, keepdims=True)
+    return exps / np.where(total > 0, total, 1)
+
+
 def _guarded(scores, mask):
     exps = np.exp(scores) * mask
     total = exps.sum(axis=-1, keepdims=True)
@@ -113,6 +129,11 @@ def _guarded(scores, mask):
             {"whole": _guarded},
             hint="What is np.exp(1000)? Do the weights hang on scores, or on differences of scores?",
         ),
+        "no-exponential": mistake.mutant(
+            {"exps": lambda scores, mask: np.where(mask, scores, 0)},
+            hint="What do negative scores become in your weights?",
+        ),
+        "one-maximum-for-all": [{"exps": _one_maximum}, {"whole": _one_maximum_guarded}],
         "mask-inverted": [
             {"exps": _multiplied},
             {"exps": lambda scores, mask: np.exp(np.where(mask, -np.inf, scores))},

@@ -56,7 +56,11 @@ class TestMaskedSoftmax:
     def test_nothing_allowed(self, student):
         """Where nothing is allowed, all weights are 0."""
         mask = np.array([[False, False, False]])
-        with shown("What is the sum that you divide by?", scores=SCORES[:1], mask=mask):
+        with shown(
+            "Follow this row: what do its scores become, and what is the sum that you divide by?",
+            scores=SCORES[:1],
+            mask=mask,
+        ):
             close(expect.array(student.masked_softmax(SCORES[:1], mask)), np.zeros((1, 3)), within=0)
         mask = np.array([[True, True, False], [False, False, False], [True, True, True]])
         with shown("Does an empty row change the rows beside it?", scores=SCORES, mask=mask):
@@ -104,6 +108,8 @@ class TestMaskedSoftmax:
             got = expect.array(student.masked_softmax(scores, mask))
             close(1e4 * got, np.array([[1e4 / 7, 2e4 / 7, 4e4 / 7, 0.0, 0.0]]), "10,000 times the result")
             expect.dtype(got, np.float64)
+        with shown("Is anything added below the fraction bar?", scores=scores):
+            close(1e6 * (got.sum(axis=-1) - 1), np.zeros(1), "a million times (sum of the row - 1)")
 
     def test_float32(self, student):
         """float32 gives float32, and the scores are as before."""

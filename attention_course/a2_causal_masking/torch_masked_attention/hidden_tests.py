@@ -96,7 +96,9 @@ class TestTorchMaskedAttention(AttentionTests):
         with contextlib.suppress(Raised):  # other tests judge what happens with a mask; equal calls are made only once
             self.function(student)(*map(tensor, self.right(reference, 118, MASK, 5, 3)[0]))
         arrays, *wanted = self.right(reference, 115, np.ones((4, 6), dtype=bool), 5, 3)
-        hint = "What does your code do with the mask when there is none?"
+        hint = (
+            "Here every query sees all keys. Over which axis does a row sum to 1, and what stands for a missing mask?"
+        )
         self.same(self.attend(student, *arrays[:3]), wanted, hint)
         got = self.function(student)(*map(tensor, arrays[:3]), mask=None)
         self.same(map(loosely, self.parts(got, *arrays[:3])), wanted, hint)

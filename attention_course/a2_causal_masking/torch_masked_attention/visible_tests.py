@@ -150,10 +150,13 @@ class TestTorchMaskedAttention:
             close(output, np.tile([47.0, 470.0, 4700.0], (70, 1)), "output")
 
     def test_large_scores(self, student):
-        """Queries a hundred thousand times as large still give finite weights, and no hidden key gets any."""
+        """Scores of 400,000 and of -900,000 still give finite weights, and no hidden key gets any."""
         given = {"query": 1e5 * QUERIES[0], "key": MORE_KEYS[0], "value": MORE_VALUES[0], "mask": SEEN[0]}
         with shown("What is the exp of 1000, and what does a hidden score become?", **given):
             close(self.attend(student, *given.values())[1], SURE_OF_FOUR, "weights", within=1e-8)
+        low = {"query": Q, "key": np.array([[-9e5, 0, 0, 0], [2 - 9e5, 0, 0, 0]]), "value": V, "mask": CAUSAL[:2, :2]}
+        with shown("Is what hides a score lower than every score?", **low):
+            close(self.attend(student, *low.values())[1], CAUSAL_WEIGHTS, "weights")
 
     def test_gradients_arrive(self, student):
         """Gradients reach query, key and value, and stay finite where a query may attend to nothing."""

@@ -70,6 +70,12 @@ class MultiHeadAttention(_Module):
         return super().forward(x, mask)[::-1]
 
 
+@mistake("output-only", hint="How many things does the docstring promise?")
+class MultiHeadAttention(_Module):
+    def forward(self, x, mask=None):
+        return super().forward(x, mask)[0]
+
+
 _OTHER_NAMES = {"W_Q": "q_proj", "W_K": "k_proj", "W_V": "v_proj", "W_O": "out_proj"}
 
 
@@ -226,6 +232,7 @@ _SLIPS = {name: options for name, options in SLIPS.items() if name != "scale-by-
         "some-heads-only",
         "heads-tied",
         "one-big-head",
+        "weights-of-one-head",
     ),
 )
 def MultiHeadAttention(

@@ -74,6 +74,10 @@ class TestMultiHeadAttentionModule:
         """MultiHeadAttention(6, 2) has four matrices of shape (6, 6), and no bias."""
         with shown("Which layers does the text above name?", "exception", "shape"):
             got = student.MultiHeadAttention.build(6, 2)
+        question = "What does nn.Module count as a parameter: any tensor, or which? Is there a member for each matrix?"
+        if len(got) > 4:
+            question = "Which of these has the formula not? Which of your layers brings it, without being asked?"
+        with shown(question):
             if len(got) != 4 or any(shape != (6, 6) for shape in got.values()):
                 listed = ", ".join(f"{name} {shape}" for name, shape in got.items()) or "none"
                 expect.fail(f"its parameters are {listed}.")

@@ -125,6 +125,13 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
     return weights, _concat(weights @ V) @ W_O
 
 
+@mistake("output-only", hint="How many things does the docstring promise?")
+def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+    Q, K, V = _split(X @ W_Q, num_heads), _split(X @ W_K, num_heads), _split(X @ W_V, num_heads)
+    weights = _softmax(Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1]), mask)
+    return _concat(weights @ V) @ W_O
+
+
 @mistake("in-place", hint="Whose array does an operator like /= change?")
 def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
     W_Q /= math.sqrt(W_Q.shape[-1] // num_heads)
@@ -149,6 +156,7 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
         "split-without-transpose", "concat-without-transpose", "W_O-missing", "W_O-transposed", "mask-inverted",
         "mask-after-softmax", "masked-with-zero", "axis-added-to-mask", "nan-for-nothing", "evenly-for-nothing",
         "mask-ignored-when-empty", "mask-cut", "stops-at-a-length", "some-heads-only", "heads-tied",
+        "weights-of-one-head",
     ),
 )  # fmt: skip
 def multi_head_attention(end=lambda concatenated, W_O: concatenated @ W_O, residual=0, **options):

@@ -69,6 +69,14 @@ def projection_shapes(d_model, num_heads, d_k, d_v):
     return {"W_Q": (d_model, qk), "W_K": (d_model, qk), "W_V": (d_model, qk), "W_O": (v, d_model)}
 
 
+_ALL = "X @ W_Q makes the queries of all heads at once. How many columns is that, and where does num_heads come in?"
+
+
+@mistake("one-head-for-all-but-W_O", hint=_ALL)
+def projection_shapes(d_model, num_heads, d_k, d_v):
+    return {"W_Q": (d_model, d_k), "W_K": (d_model, d_k), "W_V": (d_model, d_v), "W_O": (num_heads * d_v, d_model)}
+
+
 OTHER_KEYS = {
     "lower-case": lambda letter: f"W_{letter.lower()}",
     "no-line": lambda letter: f"W{letter}",

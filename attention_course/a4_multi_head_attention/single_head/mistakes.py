@@ -67,6 +67,12 @@ def single_head(X, W_Q, W_K, W_V, head, num_heads):
     return _attend(Q, K, V, math.sqrt(Q.shape[-1]))[::-1]
 
 
+@mistake("output-only", hint="How many things does the docstring promise?")
+def single_head(X, W_Q, W_K, W_V, head, num_heads):
+    Q, K, V = (X @ _own(W, head, num_heads) for W in (W_Q, W_K, W_V))
+    return _attend(Q, K, V, math.sqrt(Q.shape[-1]))[0]
+
+
 @mistake("in-place", hint="Whose array does an operator like /= change?")
 def single_head(X, W_Q, W_K, W_V, head, num_heads):
     W_Q /= math.sqrt(W_Q.shape[-1] // num_heads)
@@ -110,6 +116,9 @@ OWN = {
         {"at": at}
         for at in (("end", None, None), (None, "end", None), (None, None, "end"), ("end", "end", None), ("end",) * 3)
     ],
+    "columns-from-the-heads-number": [
+        {"columns": lambda W, head, h: W[:, head : head + W.shape[-1] // h]},
+    ],
     "one-column-only": [{"columns": lambda W, head, h: W[:, head : head + 1]}],
     "rows-for-columns": [
         {
@@ -120,6 +129,7 @@ OWN = {
     ],
     "heads-tied": [{"columns": of_head(lambda head, h: min(head, 1))}],
     "words-cut-among-heads": [{"words": _only_own_part}],
+    "words-unused": [{"words": lambda X, head, h: np.eye(X.shape[-1], dtype=X.dtype)}],
 }
 SIZES = {
     "stops-at-a-length": size_options.SIZES["stops-at-a-length"],
@@ -140,6 +150,8 @@ SIZES = {
         "some-heads-only": "With eight heads, is head 6 another one than head 2?",
         "one-big-head": "Over how many columns does a score of yours add up, and how many has one head?",
         "values-of-all-heads": "How wide is what you return, and how wide are one head's values?",
+        "columns-from-the-heads-number": "Head 0 owns the first d_k columns. Which is the first column of head 1?",
+        "words-unused": "Where does X go in? How many rows has your output, and how many words are there?",
         "one-column-only": "How many columns does one head own? Divide the width of a matrix by the number of heads.",
         "rows-for-columns": "A word has d_model numbers. Which axis of a matrix meets them, and which axis is shared?",
         "words-cut-among-heads": "Which is cut: the numbers of a word, or what the matrices make of it?",

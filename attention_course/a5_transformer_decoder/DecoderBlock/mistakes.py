@@ -298,7 +298,12 @@ NORMS = {name: functools.partial(norm_parts, name) for name in ("norm_1", "norm_
         "second-norm-missing": mistake.known(
             {"norm_2": lambda block, x: x}, hint="One of the members is never called. Which one?"
         ),
-        "relu-missing": mistake.known({"curve": nn.Identity}, hint="Which three layers make the feed-forward network?"),
+        "relu-missing": mistake.known(
+            {"curve": nn.Identity}, {"order": (0, 2)}, hint="Which three layers make the feed-forward network?"
+        ),
+        "relu-behind-the-second-layer": mistake.mutant(
+            {"order": (0, 2, 1)}, hint="Between which two layers does the curve stand, and where does yours?"
+        ),
         "another-curve": mistake.known(
             {"curve": nn.GELU},
             {"curve": nn.SiLU},
@@ -339,12 +344,13 @@ def DecoderBlock(
     into_first=lambda x, n: n, into_second=lambda x, n: n, norm_1=_norm_1, norm_2=_norm_2,
     allowed=torch.tril, join=lambda causal, padding: causal & padding, curve=nn.ReLU, last=lambda block, x: x,
     start=lambda before, after: after, reads=lambda before, after: after, eps=1e-5, masked_in=(False, True),
-    heads=lambda h, d_model: h,
+    heads=lambda h, d_model: h, order=(0, 1, 2),
 ):  # fmt: skip
     class Block(RightBlock):
         def __init__(self, d_model, num_heads, d_ff):
             super().__init__(d_model, heads(num_heads, d_model), d_ff)
             self.feed_forward[1] = curve()
+            self.feed_forward = nn.Sequential(*(self.feed_forward[i] for i in order))
             self.norm_1.eps = self.norm_2.eps = eps
 
         def mask(self, L, padding):

@@ -63,9 +63,10 @@ class TestTransformerDecoder:
     PADDING = np.array([[0, 1, 1, 1, 1, 1], [0, 0, 1, 0, 1, 1]], dtype=bool)[:, np.newaxis]  # (2, 1, 6)
 
     def decoder(self, student, *sizes):
-        """The student's decoder. Learnt positions are zero, so they cost as much as missing ones."""
+        """The student's decoder. Positions that start random are zero, so they cost as much as missing ones."""
         sizes = sizes or self.SIZES
-        return Module(student.TransformerDecoder, *sizes).with_extras_zeroed(decoder_weights(0, *sizes[:5]))
+        ids = np.zeros((1, 1), dtype=np.int64)
+        return Module(student.TransformerDecoder, *sizes).with_extras_settled(decoder_weights(0, *sizes[:5]), ids)
 
     def logits(self, decoder, ids=IDS, weights=WEIGHTS, dtype=np.float32, padding=None):
         """The logits: one row for each place, one column for each word of the vocabulary."""

@@ -33,13 +33,22 @@ class TransformerDecoder(RightDecoder):
         return self.embedding(token_ids) * math.sqrt(self.d_model)
 
 
-@mistake("positions-learnt", hint="Which of your members are parameters, and should that one be?")
+@mistake("positions-as-parameters", hint="Which of your members are parameters, and should that one be?")
 class TransformerDecoder(RightDecoder):
     def __init__(self, vocab_size, d_model, num_heads, d_ff, num_layers, max_length):
         super().__init__(vocab_size, d_model, num_heads, d_ff, num_layers, max_length)
         positions = self.positions
         del self.positions
         self.positions = nn.Parameter(positions)
+
+
+@mistake("positions-as-parameters", hint="Which of your members are parameters, and should that one be?")
+class TransformerDecoder(RightDecoder):
+    def __init__(self, vocab_size, d_model, num_heads, d_ff, num_layers, max_length):
+        super().__init__(vocab_size, d_model, num_heads, d_ff, num_layers, max_length)
+        positions = self.positions
+        del self.positions
+        self.positions = nn.Parameter(positions, requires_grad=False)
 
 
 @mistake("positions-in-float64", hint="NumPy's floats have twice the bits of PyTorch's. Where do they meet?")

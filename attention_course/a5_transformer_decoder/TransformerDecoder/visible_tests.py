@@ -89,6 +89,11 @@ class TestTransformerDecoder:
         with shown("Compare it with the table above: which part is too much, or not there?"):
             got = student.TransformerDecoder.build(11, 8, 2, 16, 1, 6)
             total = sum(int(np.prod(shape)) for shape in got.values())
+        more = [name for name in got if name.partition(".")[0] not in ("embedding", "blocks", "norm", "output")]
+        with shown("Which members hold something to learn? What are the others, if not parameters?"):
+            if more:
+                expect.fail(f"it has {total}. The table has no {', '.join(more[:3])}.")
+        with shown("Compare it with the table above: which part is too much, or not there?"):
             if total != 771:
                 expect.fail(f"it has {total}: {', '.join(got) or 'no parameters'}.")
 
