@@ -52,7 +52,7 @@ def in_turn(x, h):
     return np.concatenate([x] * (h // x.shape[-3]), axis=-3)
 
 
-def grouped(Q, K, V, num_kv_heads, mask=None, *, keys=neighbours, values=neighbours, error=ValueError, **options):
+def grouped(Q, K, V, num_kv_heads, mask=None, /, *, keys=neighbours, values=neighbours, error=ValueError, **options):
     """Right grouped-query attention. Each decision is an option."""
     h = Q.shape[-3]
     if error and h % num_kv_heads:

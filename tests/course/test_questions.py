@@ -7,12 +7,14 @@ import pytest
 import torch
 
 from attention_course.hidden.inputs import normal, tensor
+from autograder.explain import visible_fingerprints
 from autograder.explain.explaining import ABOVE
+from autograder.report import Finding
 from autograder.student.check import examine, message_of
 from autograder.testing import call_text
 from cellcage.protocol.calls import Call
 from tests.helpers.in_process import COURSE, exercise_of, judged_alone
-from tests.helpers.slips import first_line, names_of
+from tests.helpers.slips import names_of
 from tests.helpers.wrong_code import WrongCode, model_code
 
 
@@ -224,11 +226,11 @@ def test_usual_slip_is_named_in_grading(name, old, new, wanted):
 
 
 def test_mistake_of_two_forms_asks_about_the_one_that_was_made():
-    hints = [
-        first_line(checked("causal_mask", "position[:, None]", f"position[:, None] {by}")) for by in ("+ 1", "- 1")
-    ]
-    assert "Look at the last True in the second row" in hints[0]
-    assert "What may the first word look at" in hints[1]
+    """The catalogue's known mistakes come before mutants of their name, whose hint may be that of the other form."""
+    known, mutant = (
+        Finding("known mistake", "mask-off-by-one", hint=hint) for hint in ("The last True?", "A first one?")
+    )
+    assert visible_fingerprints.shared([known, mutant]).hint == "The last True?"
 
 
 def test_right_positions_as_a_parameter_cost_the_test_of_parameters_only():
