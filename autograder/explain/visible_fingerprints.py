@@ -54,8 +54,9 @@ def place_of(exercise: str, answers: Sequence[Answer]) -> bytes:
 
 def shared(causes: Sequence[Finding]) -> Finding | None:
     """What is known if each of these may be the cause: one name, or two; of more the common hint, if there is one."""
-    by_name = {cause.name: cause for cause in reversed(causes)}  # of a name, the first
-    by_name = {name: by_name[name] for name in dict.fromkeys(cause.name for cause in causes)}
+    by_name = dict[str, Finding]()
+    for cause in causes:
+        by_name.setdefault(cause.name, cause)
     hints = list(dict.fromkeys(cause.hint for cause in by_name.values()))
     if len(by_name) <= 2:
         return Finding("known mistake", "-or-".join(by_name), hint=" Or: ".join(hints))
