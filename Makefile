@@ -118,9 +118,9 @@ ADDRESS ?=
 COURSE_BUILD ?= .post$(shell date -u +%Y%m%d%H%M)
 dist: .venv/developer
 	rm -rf dist
-	$(BIN)/python -m build --outdir dist .
-	$(BIN)/python -m build --outdir dist cellcage
-	COURSE_BUILD=$(COURSE_BUILD) $(BIN)/python -m build --wheel --outdir dist attention_course
+	$(BIN)/python -m build --no-isolation --outdir dist .
+	$(BIN)/python -m build --no-isolation --outdir dist cellcage
+	COURSE_BUILD=$(COURSE_BUILD) $(BIN)/python -m build --no-isolation --wheel --outdir dist attention_course
 	$(BIN)/twine check --strict dist/*
 	$(BIN)/autograder dev dist dist --address "$(ADDRESS)"
 

@@ -14,7 +14,6 @@ from autograder import block_parts
 from tests.helpers.accepted import CASES
 from tests.helpers.in_process import COURSE
 from tests.helpers.notebook_numbers import cells_of
-from tests.helpers.selection import one_in
 
 A8 = COURSE.assignment("a8_modern_attention")
 ACCEPTED = [answer.code for _, answer in CASES if answer.exercise == "ModernDecoderBlock"]
@@ -96,8 +95,8 @@ def test_block_that_keeps_the_first_texts_mask_raises(part):
         block_parts.without(part, Keeps(D_MODEL, H, G, D_FF), A8.reference().rotate, D_HEAD)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("part", one_in(2, ["groups", "gate"]))
+@pytest.mark.catalogue
+@pytest.mark.parametrize("part", ["groups", "gate"])
 def test_shipped_runs_match_a_training(part):
     """The first steps have the shipped losses."""
     ours = block_parts.ours()

@@ -18,6 +18,6 @@ def packages(tmp_path_factory):
     pytest.importorskip("build", reason="`make install` installs it")
     copy = checkout(tmp_path_factory.mktemp("dist") / "checkout")
     typed(f"make dist ADDRESS={ADDRESS} COURSE_BUILD={BUILD}", copy, PYTHONPATH=str(copy))
-    build = [sys.executable, "-m", "build", "--sdist", "--outdir", copy / "dist", copy / "attention_course"]
-    subprocess.run(build, capture_output=True, check=True)
+    build = [sys.executable, "-m", "build", "--no-isolation", "--sdist", "--outdir", copy / "dist"]
+    subprocess.run([*build, copy / "attention_course"], capture_output=True, check=True)
     return copy / "dist"

@@ -116,6 +116,7 @@ def test_ordinary_user_can_grade(machine):
     assert_full_marks(grade_class(machine, "bubblewrap", user=ORDINARY))
 
 
+@pytest.mark.catalogue
 def test_python_and_course_below_symlinked_folders(machine):
     """The environment names its Python by a link to a folder above it, and is itself reached by such a link."""
     home = machine.folder.with_name("home")
