@@ -168,7 +168,7 @@ BELOW = [("softmax", "exps.sum(axis=axis, keepdims=True)"), ("masked_softmax", "
 @pytest.mark.parametrize(("name", "total"), BELOW, ids=[name for name, _ in BELOW])
 def test_tiny_number_below_the_fraction_bar_is_not_green(name, total):
     message = first_of_check(name, total, f"({total} + 1e-5)")
-    assert "a million times (sum of the" in message.happened
+    assert "a hundred times (sum of the" in message.happened
 
 
 def test_bias_is_asked_about_and_not_which_layers_there_are():
