@@ -32,6 +32,7 @@ SYMPTOMS = {
 ERRORS = {
     NO_INIT: "What does the first line of `__init__` have to be, so that a layer can be kept as a member?",
     IN_PLACE: "Which line writes into a tensor: with `+=`, with `x[...] =`, or with a method such as `add_`?",
+    " is not defined": "Where is that name made: in this function, or in a cell that has run? Is it spelled so there?",
     TWO_DTYPES: "Print the dtype of each part of that line. Which one is not the expected one, and where is it made?",
 }
 ABOUT_SHAPES = ("multiplied", "broadcast", "shape", "axis", "axes", "dimension")
