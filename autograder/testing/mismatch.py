@@ -69,7 +69,7 @@ class Mismatch(FailedTest, AssertionError):
 
     got: the value that the message is about; it identifies the call that returned it
     wanted: the expected value or its shape; never shown
-    symptom: "kind", "shape" or "dtype" if that is wrong; empty if a value is
+    symptom: "kind", "shape", "dtype" or "error" if that is wrong; empty if a value is
     difference: the arrays that were compared; never shown
     """
 

@@ -216,9 +216,16 @@ def _assigned(got: str, place: str) -> str:
 
 
 IN_PLACE = "a tensor that a gradient needs was changed in place, as by `+=`"
+NO_SUCH_DTYPE = "PyTorch cannot compute this for numbers of the type"
 TWO_DTYPES = "numbers of two dtypes meet"
+PAIR = "gives a pair, values and places"
+VIEW = "`view` cannot lay these numbers out so without copying them"
 NO_INIT = "a layer is assigned before `super().__init__()`"
 ONE_TRUTH = "{} of several numbers is not one truth value: ask `is None` for whether it is there, and join masks by `&`"
+ONE_NUMBER = (
+    "several numbers stand where one is expected: `float` and the functions of `math` take one, those of NumPy and "
+    "PyTorch take many"
+)
 
 # What replaces each text: a template, or a function of the groups.
 KNOWN: list[tuple[re.Pattern[str], str | Callable[..., str]]] = [
@@ -256,7 +263,22 @@ KNOWN: list[tuple[re.Pattern[str], str | Callable[..., str]]] = [
             r"only integer scalar arrays can be converted to a scalar index",
             "an array stands where one whole number is expected, such as an axis, often the second argument",
         ),
+        (
+            r"only (?:0-dimensional arrays|(?:length|size)-1 arrays|one[ -]element tensors) can be converted to Python "
+            r"scalars",
+            ONE_NUMBER,
+        ),
         # PyTorch
+        (r"a Tensor with \d+ elements cannot be converted to Scalar", ONE_NUMBER),
+        (
+            r"view size is not compatible with input tensor's size and stride .*reshape\(\.{3}\) instead(?:\.(?=\.))?",
+            f"{VIEW}; `reshape` copies where it must",
+        ),
+        (r"\"\w+\" not implemented for '(\w+)'", rf"{NO_SUCH_DTYPE} \1"),
+        (
+            r'Module \[(Module(?:List|Dict))\] is missing the required "forward" function',
+            r"an nn.\1 cannot be called: it only keeps layers, for your code to call one by one",
+        ),
         (r"Boolean value of Tensor with more than one value is ambiguous", ONE_TRUTH.format("a tensor")),
         (
             r"cannot assign \w+ before Module\.__init__\(\) call",
@@ -264,7 +286,7 @@ KNOWN: list[tuple[re.Pattern[str], str | Callable[..., str]]] = [
         ),
         (
             r"unsupported operand type\(s\) for .+?: '\w+' and 'torch\.return_types\.(\w+)'",
-            r"`\1` over one axis gives a pair here, values and places, and only the values can be computed with",
+            rf"`\1` over one axis of a tensor {PAIR}, and only the values can be computed with",
         ),
         (
             r"(\w+)\(\): argument 'input' \(position 1\) must be Tensor, not (int|float)",

@@ -130,10 +130,10 @@ class Outcome:
 
     @property
     def finds_wrong_answer(self) -> bool:
-        """Whether a value or a shape was wrong, or none came. Another dtype or a changed argument is something else."""
+        """Whether a value, shape or error was wrong, or none came. A dtype or a changed argument is something else."""
         error = self.error
         if isinstance(error, Mismatch):
-            return error.symptom in ("", "shape") and error.reason != CHANGED_ARGUMENT
+            return error.symptom in ("", "shape", "error") and error.reason != CHANGED_ARGUMENT
         return isinstance(error, FailedTest) and error.started
 
     @property

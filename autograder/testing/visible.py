@@ -19,7 +19,7 @@ from autograder.report import TestMessage
 from autograder.testing import expect
 from autograder.testing.call_text import as_text
 from autograder.testing.mismatch import RESULT, Mismatch
-from autograder.testing.student_errors import IN_PLACE, NO_INIT, TWO_DTYPES, Raised
+from autograder.testing.student_errors import IN_PLACE, NO_INIT, NO_SUCH_DTYPE, PAIR, TWO_DTYPES, VIEW, Raised
 from autograder.testing.tolerances import VISIBLE
 
 # What is asked about anything but a wrong value, unless the test's own question fits: by symptom, or by what is said.
@@ -27,13 +27,18 @@ SYMPTOMS = {
     "kind": "What does your code return, and what does the docstring promise?",
     "shape": "Write down the shape after each step: where does it differ from the docstring's?",
     "dtype": "Print the dtype after each line. After which line is it no longer the expected one?",
+    "error": "Which kind of error does the docstring ask for, and which line should raise it?",
     "changed": "Which line writes into an argument: with an operator such as `+=`, with `x[...] =`, or with `out=`?",
 }
+OF_DTYPES = "Print the dtype of each part of that line. Which one is not the expected one, and where is it made?"
 ERRORS = {
     NO_INIT: "What does the first line of `__init__` have to be, so that a layer can be kept as a member?",
     IN_PLACE: "Which line writes into a tensor: with `+=`, with `x[...] =`, or with a method such as `add_`?",
     " is not defined": "Where is that name made: in this function, or in a cell that has run? Is it spelled so there?",
-    TWO_DTYPES: "Print the dtype of each part of that line. Which one is not the expected one, and where is it made?",
+    **dict.fromkeys((TWO_DTYPES, NO_SUCH_DTYPE), OF_DTYPES),
+    PAIR: "Is that line written for an array or for a tensor? Which part of the pair do you need?",
+    VIEW: "Which step before that line, such as a transpose, leaves the numbers in another order in memory?",
+    ": `raise ": "What came in, and for what should that line raise?",
 }
 ABOUT_SHAPES = ("multiplied", "broadcast", "shape", "axis", "axes", "dimension")
 SHAPES = "Which shape has each part of that line, and which one did you mean it to have?"

@@ -155,6 +155,47 @@ def test_missing_super_init_asks_about_the_first_line_only(name):
     assert message.question.startswith("What does the first line of `__init__` have to be")
 
 
+RAISED = [
+    ("softmax", "np.exp(x - x.max", "math.exp(x - x.max", "several numbers stand where one is expected", ""),
+    ("torch_scaled_dot_product_attention", "torch.softmax(scores, dim=-1)", "torch.softmax(scores.long(), dim=-1)",
+     "PyTorch cannot compute this for numbers of the type Long", "Print the dtype of each part of that line"),
+    ("torch_scaled_dot_product_attention", "torch.softmax(scores, dim=-1)", "scores - scores.max(-1, keepdim=True)",
+     "of a tensor gives a pair", "Is that line written for an array or for a tensor?"),
+    ("split_heads", "raise ValueError", "raise Exception", "It should raise ValueError.",
+     "Which kind of error does the docstring ask for"),
+    ("split_heads", "raise ValueError", "return ValueError", "raised nothing (is there a `raise`?)",
+     "How many columns would be left over?"),
+    ("split_heads", "d_model % num_heads != 0", "d_model % num_heads == 0", "raised ValueError",
+     "What came in, and for what should that line raise?"),
+    ("MultiHeadAttention", "d_model % num_heads != 0", "d_model % num_heads == 0", "raised ValueError",
+     "What came in, and for what should that line raise?"),
+    ("torch_concat_heads", ".reshape(", ".view(", "`reshape` copies where it must", "Which step before that line"),
+    ("TransformerDecoder", "for block in self.blocks:\n            x = block(x, padding)",
+     "x = self.blocks(x, padding)", "an nn.ModuleList cannot be called", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "old", "new", "happened", "question"), RAISED, ids=[f"{r[0]}-{r[2]}" for r in RAISED])
+def test_error_says_what_it_is_and_asks_about_that(name, old, new, happened, question):
+    message = first_of_check(name, old, new)
+    assert happened in message.happened
+    assert message.question.startswith(question) and "Which shape" not in message.question
+
+
+ALL_STEPS = [
+    ("softmax", "return exps / exps.sum(axis=axis, keepdims=True)",
+     "return (exps / exps.sum(axis=axis, keepdims=True)).round(2)", "or fewer digits?"),
+    ("single_head", "scores.max(axis=-1, keepdims=True)", "scores.max(axis=-1)", "or the weights of a row?"),
+    ("TransformerDecoder", "self.output(self.norm(x))", "self.norm(x) @ self.embedding.weight.T", "the output layer?"),
+    ("TransformerDecoder", "nn.Embedding(vocab_size, d_model)", "nn.Embedding(max_length, d_model)", "another size?"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "old", "new", "words"), ALL_STEPS, ids=[f"{r[0]}-{r[2]}" for r in ALL_STEPS])
+def test_question_about_an_example_leaves_no_step_out(name, old, new, words):
+    assert first_of_check(name, old, new).question.endswith(words)
+
+
 def test_unpacked_shape_asks_how_many_axes_there_may_be():
     message = first_of_check("softmax", "exps = np.exp", "B, L, S = x.shape\n    exps = np.exp")
     assert "If they are axes: may there be more, or fewer?" in message.question
@@ -174,7 +215,7 @@ def test_tiny_number_below_the_fraction_bar_is_not_green(name, total):
 def test_bias_is_asked_about_and_not_which_layers_there_are():
     message = first_of_check("MultiHeadAttention", "self.W_O = nn.Linear(num_heads * d_head, d_model, bias=False)",
                              "self.W_O = nn.Linear(num_heads * d_head, d_model)")  # fmt: skip
-    assert message.question.startswith("Which of these has the formula not?")
+    assert message.question.startswith("Which of these does the formula not have?")
 
 
 def test_position_parameter_is_named_in_the_message():

@@ -173,7 +173,8 @@ MESSAGES = [
     (unchanged([], [ONES]), "the arguments could not be compared before and after the call."),
     (lambda: expect.differs(ONES, ONES, HINT), f"the result stays the same. {HINT}"),
     (lambda: expect.differs(np.array([True]), np.array([True]), "", "the mask"), "the mask stays the same."),
-    (lambda: expect.raises(ValueError, lambda: ONES, HINT), f"raised nothing; it should raise ValueError. {HINT}"),
+    (lambda: expect.raises(ValueError, lambda: ONES, HINT),
+     f"raised nothing (is there a `raise`?); it should raise ValueError. {HINT}"),
     (lambda: expect.raises(ValueError, raising(Raised("raised TypeError.")), HINT),
      f"raised TypeError. It should raise ValueError. {HINT}"),
 ]  # fmt: skip

@@ -291,4 +291,7 @@ def test_missing_exception_of_a_constructor_is_reported():
     result = graded("MultiHeadAttention", ("if d_model % num_heads != 0:", "if False:"))
     (lost,) = failed(result)
     assert lost.name == "test_does_not_divide"
-    assert "raised nothing; it should raise ValueError." in lost.message and "dict" not in lost.message
+    assert (
+        "raised nothing (is there a `raise`?); it should raise ValueError." in lost.message
+        and "dict" not in lost.message
+    )

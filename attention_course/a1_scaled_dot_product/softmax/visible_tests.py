@@ -13,7 +13,7 @@ class TestSoftmax:
     def test_three_scores(self, student):
         """Scores 1, 3 and 2 give weights of about 0.09, 0.67 and 0.24."""
         x = np.array([1.0, 3.0, 2.0])
-        with shown("By hand, what is each of the three fractions?", x=x):
+        with shown("By hand, what is each fraction? Which of your steps gives another number, or fewer digits?", x=x):
             close(expect.array(student.softmax(x)), WEIGHTS[0])
 
     def test_two_rows(self, student):

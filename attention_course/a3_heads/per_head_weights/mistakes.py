@@ -31,7 +31,9 @@ def per_head_weights(W, num_heads):
     return np.array([W[:, :d] for _ in range(num_heads)])
 
 
-@mistake("list-of-heads", hint="What kind of thing does np.split return, and what does the docstring ask for?")
+@mistake(
+    "list-of-heads", hint="Does your code return a list or one array, and which of them does the docstring ask for?"
+)
 def per_head_weights(W, num_heads):
     return np.split(W, num_heads, axis=-1)
 

@@ -42,7 +42,9 @@ def split_heads(X, num_heads):
     return np.stack(np.split(X, num_heads, axis=-2), axis=-3)
 
 
-@mistake("list-of-heads", hint="What kind of thing does np.split return, and what does the docstring ask for?")
+@mistake(
+    "list-of-heads", hint="Does your code return a list or one array, and which of them does the docstring ask for?"
+)
 def split_heads(X, num_heads):
     return np.split(X, num_heads, axis=-1)
 

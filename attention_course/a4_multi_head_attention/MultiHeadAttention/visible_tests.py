@@ -76,7 +76,7 @@ class TestMultiHeadAttentionModule:
             got = student.MultiHeadAttention.build(6, 2)
         question = "What does nn.Module count as a parameter: any tensor, or which? Is there a member for each matrix?"
         if len(got) > 4:
-            question = "Which of these has the formula not? Which of your layers brings it, without being asked?"
+            question = "Which of these does the formula not have? Which of your layers brings it, without being asked?"
         with shown(question):
             if len(got) != 4 or any(shape != (6, 6) for shape in got.values()):
                 listed = ", ".join(f"{name} {shape}" for name, shape in got.items()) or "none"

@@ -61,7 +61,7 @@ class TestSingleHead:
 
     def test_weights(self, student):
         """The example by hand: head 1 gives the first word the weights (0.19, 0.19, 0.61)."""
-        hint = "Which columns of W_Q make this head's queries, which ones of W_K its keys, and what divides a score?"
+        hint = "Which line of the table is another in yours: the query, the keys, the scores, or the weights of a row?"
         with shown(hint, **self.BY_HAND, head=1, num_heads=2):
             _, weights = self.attend(student, *self.BY_HAND.values(), 1, 2)
             close(weights, by_hand.WEIGHTS[1], "weights")

@@ -86,21 +86,21 @@ class TestTransformerDecoder:
 
     def test_parameters(self, student):
         """The count by hand: for a vocabulary of 11, d_model = 8, d_ff = 16 and one block, 771 numbers."""
-        with shown("Compare it with the table above: which part is too much, or not there?"):
+        with shown("Compare it with the table above: which part is too much, missing, or of another size?"):
             got = student.TransformerDecoder.build(11, 8, 2, 16, 1, 6)
             total = sum(int(np.prod(shape)) for shape in got.values())
         more = [name for name in got if name.partition(".")[0] not in ("embedding", "blocks", "norm", "output")]
         with shown("Which members hold something to learn? What are the others, if not parameters?"):
             if more:
                 expect.fail(f"it has {total}. The table has no {', '.join(more[:3])}.")
-        with shown("Compare it with the table above: which part is too much, or not there?"):
+        with shown("Compare it with the table above: which part is too much, missing, or of another size?"):
             if total != 771:
                 expect.fail(f"it has {total}: {', '.join(got) or 'no parameters'}.")
 
     def test_before_and_after_the_blocks(self, student):
         """The example by hand: with a silent block, token 2 at place 0 gets the logits (-1.34, 1.34, 0.5)."""
         wanted = np.array([[[-1.3416, 1.3416, 0.5], [1.6358, -0.0919, 0.5]]])
-        hint = "Follow the example step by step. What is the embedding multiplied by, and which position is added?"
+        hint = "Which step has other numbers: the scaled embedding, the position, the norm, or the output layer?"
         with shown(hint, sizes=self.SIZES, token_ids=[[2, 0]]):
             close(expect.tensor(self.run(student, [[2, 0]], self.WEIGHTS).value), wanted, "logits", within=5e-4)
 

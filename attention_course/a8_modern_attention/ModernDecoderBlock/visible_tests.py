@@ -228,7 +228,7 @@ class TestModernDecoderBlock:
 
     def test_parameters(self, student):
         """The count for d_model = 16, four heads, two of keys, d_ff = 6: two norms and seven matrices, 1088 numbers."""
-        with shown("Compare it with the table above: which part is too much, or not there?"):
+        with shown("Compare it with the table above: which part is too much, missing, or of another size?"):
             shapes = student.ModernDecoderBlock.build(*self.SIZES)
             total = sum(int(np.prod(shape)) for shape in shapes.values())
             if total != 1088:

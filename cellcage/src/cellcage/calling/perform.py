@@ -157,7 +157,8 @@ def describe(error: BaseException, names: Mapping[str, Any]) -> Failure:
         text = str(error)[:MAX_ERROR_TEXT]
     except BaseException:
         text = "(its message could not be read)"
-    kind = Kind.NOT_STARTED if known == "NotImplementedError" else Kind.RAISED
+    # A stub says nothing; PyTorch says which call it has no code for.
+    kind = Kind.NOT_STARTED if known == "NotImplementedError" and not text else Kind.RAISED
     kind = Kind.NO_PARAMETER if isinstance(error, NoParameter) else kind
     return Failure(kind, text, types[0] if is_own else known, tuple(_own_lines(error, names)), tuple(types))
 
