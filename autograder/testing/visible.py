@@ -37,7 +37,7 @@ ERRORS = {
     " is not defined": "Where is that name made: in this function, or in a cell that has run? Is it spelled so there?",
     **dict.fromkeys((TWO_DTYPES, NO_SUCH_DTYPE), OF_DTYPES),
     PAIR: "Is that line written for an array or for a tensor? Which part of the pair do you need?",
-    VIEW: "Which step before that line, such as a transpose, leaves the numbers in another order in memory?",
+    VIEW: "Which step before the `view`, such as a transpose, leaves the numbers in another order in memory?",
     ": `raise ": "What came in, and for what should that line raise?",
 }
 ABOUT_SHAPES = ("multiplied", "broadcast", "shape", "axis", "axes", "dimension")

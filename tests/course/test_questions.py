@@ -169,7 +169,7 @@ RAISED = [
      "What came in, and for what should that line raise?"),
     ("MultiHeadAttention", "d_model % num_heads != 0", "d_model % num_heads == 0", "raised ValueError",
      "What came in, and for what should that line raise?"),
-    ("torch_concat_heads", ".reshape(", ".view(", "`reshape` copies where it must", "Which step before that line"),
+    ("torch_concat_heads", ".reshape(", ".view(", "`reshape` copies where it must", "Which step before the `view`"),
     ("TransformerDecoder", "for block in self.blocks:\n            x = block(x, padding)",
      "x = self.blocks(x, padding)", "an nn.ModuleList cannot be called", ""),
 ]  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -68,7 +70,13 @@ class _Late(torch.nn.Module):
         (lambda: bool(torch.ones(3)), "a tensor of several numbers is not one truth value"),
         (lambda: np.max(0, np.ones(3)), "one whole number is expected, such as an axis"),
         (_Late, "a layer is assigned before `super().__init__()`"),
-        (lambda: torch.ones(3, 3) - torch.ones(3, 3).max(dim=1), "`max` over one axis gives a pair"),
+        (lambda: torch.ones(3, 3) - torch.ones(3, 3).max(dim=1), "`max` over one axis of a tensor gives a pair"),
+        (lambda: math.exp(np.ones(3)), "several numbers stand where one is expected"),
+        (lambda: math.exp(torch.ones(3)), "several numbers stand where one is expected"),
+        (lambda: torch.ones(2, 3).item(), "several numbers stand where one is expected"),
+        (lambda: torch.ones(2, 3).T.view(6), "`reshape` copies where it must"),
+        (lambda: torch.softmax(torch.tensor([1, 2]), 0), "cannot compute this for numbers of the type Long"),
+        (lambda: torch.nn.ModuleList()(torch.ones(3)), "an nn.ModuleList cannot be called"),
         (lambda: torch.sqrt(4), "torch.sqrt takes a tensor, and it got one int"),
     ],
 )
