@@ -196,6 +196,12 @@ def test_question_about_an_example_leaves_no_step_out(name, old, new, words):
     assert first_of_check(name, old, new).question.endswith(words)
 
 
+def test_angles_in_float32_are_not_green():
+    message = first_of_check("positional_encoding", "angle = position / 10000 ** (2 * pair / d_model)",
+                             "angle = np.float32(position) / np.float32(10000 ** (2 * pair / d_model))")  # fmt: skip
+    assert message.question == "Which dtype have your angles?"
+
+
 def test_unpacked_shape_asks_how_many_axes_there_may_be():
     message = first_of_check("softmax", "exps = np.exp", "B, L, S = x.shape\n    exps = np.exp")
     assert "If they are axes: may there be more, or fewer?" in message.question

@@ -45,8 +45,14 @@ class TestPositionalEncoding:
             close(far[-1], [-0.5216, -0.8532, 0.6005], "the last row")
 
     def test_a_book(self, student):
-        """The last of 4,500 positions, d_model = 3."""
+        """The last of 4,500 positions, d_model = 3, and with d_model = 16 to seven digits."""
         with shown("How many rows has your table?", "exception", "shape", length=4500, d_model=3):
             book = expect.array(student.positional_encoding(4500, 3))
             expect.shape(book, (4500, 3))
             close(book[-1], [0.24, 0.97, -0.26], "the last row", within=0.01)
+        with shown("Which dtype have your angles?", "exception", "shape", length=4500, d_model=16):
+            book = expect.array(student.positional_encoding(4500, 16))
+            expect.shape(book, (4500, 16))
+            off = float(np.abs(book[-1, 2:4] - [0.419371390, -0.907814759]).max())
+            if off > 1e-6:
+                expect.fail(f"in the last row, column 2 or 3 is off by {off:.7f}, more than in float64.")
