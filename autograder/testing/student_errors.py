@@ -221,7 +221,10 @@ TWO_DTYPES = "numbers of two dtypes meet"
 PAIR = "gives a pair, values and places"
 VIEW = "`view` cannot lay these numbers out so without copying them"
 NO_INIT = "a layer is assigned before `super().__init__()`"
-ONE_TRUTH = "{} of several numbers is not one truth value: ask `is None` for whether it is there, and join masks by `&`"
+ONE_TRUTH = (
+    "{} of several numbers stands where one truth value or one number is expected: ask `is None` for whether it is "
+    "there, and join masks by `&`"
+)
 ONE_NUMBER = (
     "several numbers stand where one is expected: `float` and the functions of `math` take one, those of NumPy and "
     "PyTorch take many"
@@ -260,6 +263,10 @@ KNOWN: list[tuple[re.Pattern[str], str | Callable[..., str]]] = [
             ONE_TRUTH.format("an array"),
         ),
         (
+            r"axes don't match array",
+            "NumPy's `transpose` takes all axes in their new order, and `swapaxes` the two to exchange",
+        ),
+        (
             r"only integer scalar arrays can be converted to a scalar index",
             "an array stands where one whole number is expected, such as an axis, often the second argument",
         ),
@@ -273,6 +280,14 @@ KNOWN: list[tuple[re.Pattern[str], str | Callable[..., str]]] = [
         (
             r"view size is not compatible with input tensor's size and stride .*reshape\(\.{3}\) instead(?:\.(?=\.))?",
             f"{VIEW}; `reshape` copies where it must",
+        ),
+        (
+            r"permute\(.*?\): number of dimensions .* input\.dim\(\) = (\d+) is not equal to len\(dims\) = (\d+)",
+            r"`permute` takes all axes in their new order, here \1, and it got \2",
+        ),
+        (
+            r"(\w+)\(\) received an invalid combination of arguments - got (\(.*?\)), but expected(?s:.*)",
+            r"`\1` cannot take what it got: \2",
         ),
         (r"\"\w+\" not implemented for '(\w+)'", rf"{NO_SUCH_DTYPE} \1"),
         (

@@ -10,6 +10,7 @@ of value or an error in the student's code, another question is asked.
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -40,7 +41,7 @@ ERRORS = {
     VIEW: "Which step before the `view`, such as a transpose, leaves the numbers in another order in memory?",
     ": `raise ": "What came in, and for what should that line raise?",
 }
-ABOUT_SHAPES = ("multiplied", "broadcast", "shape", "axis", "axes", "dimension")
+ABOUT_SHAPES = re.compile(r"\b(multiplied|broadcast|shape|axis|axes|dimension)")  # not `swapaxes`
 SHAPES = "Which shape has each part of that line, and which one did you mean it to have?"
 UNPACKED = "How many names has that line, and how many values come? If they are axes: may there be more, or fewer?"
 
@@ -67,7 +68,7 @@ def shown(question: str, *fits: str, **given: Any) -> Iterator[None]:
     except Raised as error:
         text = str(error)
         said = text.partition(", line ")[0]  # without the code, which holds words such as `axis=`
-        about_shapes = "it should be" not in said and any(word in said for word in ABOUT_SHAPES)
+        about_shapes = "it should be" not in said and ABOUT_SHAPES.search(said) is not None
         of_error = UNPACKED if "to unpack" in said else SHAPES if about_shapes else ""
         asked = question if "exception" in fits else of_error
         asked = next((other for words, other in ERRORS.items() if words in text), asked)

@@ -66,8 +66,8 @@ class _Late(torch.nn.Module):
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: bool(np.ones(3)), "an array of several numbers is not one truth value"),
-        (lambda: bool(torch.ones(3)), "a tensor of several numbers is not one truth value"),
+        (lambda: bool(np.ones(3)), "an array of several numbers stands where one truth value"),
+        (lambda: bool(torch.ones(3)), "a tensor of several numbers stands where one truth value"),
         (lambda: np.max(0, np.ones(3)), "one whole number is expected, such as an axis"),
         (_Late, "a layer is assigned before `super().__init__()`"),
         (lambda: torch.ones(3, 3) - torch.ones(3, 3).max(dim=1), "`max` over one axis of a tensor gives a pair"),
@@ -77,6 +77,12 @@ class _Late(torch.nn.Module):
         (lambda: torch.ones(2, 3).T.view(6), "`reshape` copies where it must"),
         (lambda: torch.softmax(torch.tensor([1, 2]), 0), "cannot compute this for numbers of the type Long"),
         (lambda: torch.nn.ModuleList()(torch.ones(3)), "an nn.ModuleList cannot be called"),
+        (lambda: z((2, 3, 4)).transpose(-2, -1), "`swapaxes` the two to exchange"),
+        (lambda: t(2, 3, 4).permute(1, 0), "`permute` takes all axes in their new order, here 3, and it got 2"),
+        (
+            lambda: t(2, 2).masked_fill(z((2, 2)) > 0, 1.0),
+            "`masked_fill` cannot take what it got: (numpy.ndarray, float)",
+        ),
         (lambda: torch.sqrt(4), "torch.sqrt takes a tensor, and it got one int"),
     ],
 )

@@ -72,7 +72,7 @@ class TestMultiHeadAttentionModule:
 
     def test_parameters(self, student):
         """MultiHeadAttention(6, 2) has four matrices of shape (6, 6), and no bias."""
-        with shown("Which layers does the text above name?", "exception", "shape"):
+        with shown("Which layers does the text above name?", "shape"):
             got = student.MultiHeadAttention.build(6, 2)
         question = "What does nn.Module count as a parameter: any tensor, or which? Is there a member for each matrix?"
         if len(got) > 4:

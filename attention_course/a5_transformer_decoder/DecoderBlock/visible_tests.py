@@ -85,7 +85,7 @@ class TestDecoderBlock:
 
     def test_parameters(self, student):
         """DecoderBlock(8, 2, 16) has 568 numbers to learn: attention, feed-forward and two norms."""
-        with shown("Which members does the text name?", "exception", "shape", d_model=8, num_heads=2, d_ff=16):
+        with shown("Which members does the text name?", "shape", d_model=8, num_heads=2, d_ff=16):
             got = student.DecoderBlock.build(8, 2, 16)
             total = sum(int(np.prod(shape)) for shape in got.values())
             if total != 568:
