@@ -289,3 +289,11 @@ def test_right_positions_as_a_parameter_cost_the_test_of_parameters_only():
                    "self.positions = nn.Parameter(positions)")  # fmt: skip
     result = judged_alone(assignment, exercise_of(assignment, slip.exercise), slip.made(assignment))
     assert [test.name for test in result.tests if test.state != "passed"] == ["test_parameters"]
+
+
+def test_stub_is_what_raises_not_implemented_error_itself():
+    said = [checked("feed_forward", "return", f"raise NotImplementedError({text})\n    return").result
+            for text in ("", "'later'")]  # fmt: skip
+    assert [result.started for result in said] == [False, False]
+    assert checked("TransformerDecoder", "for block in self.blocks:\n            x = block(x, padding)",
+                   "x = self.blocks(x, padding)").result.started  # fmt: skip

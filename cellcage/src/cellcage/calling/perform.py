@@ -157,10 +157,11 @@ def describe(error: BaseException, names: Mapping[str, Any]) -> Failure:
         text = str(error)[:MAX_ERROR_TEXT]
     except BaseException:
         text = "(its message could not be read)"
-    # A stub says nothing; PyTorch says which call it has no code for.
-    kind = Kind.NOT_STARTED if known == "NotImplementedError" and not text else Kind.RAISED
-    kind = Kind.NO_PARAMETER if isinstance(error, NoParameter) else kind
-    return Failure(kind, text, types[0] if is_own else known, tuple(_own_lines(error, names)), tuple(types))
+    lines = tuple(_own_lines(error, names))
+    # PyTorch raises it, too, where it has no code for a call.
+    is_stub = known == "NotImplementedError" and (not lines or not lines[-1].text or "raise" in lines[-1].text)
+    kind = Kind.NO_PARAMETER if isinstance(error, NoParameter) else Kind.NOT_STARTED if is_stub else Kind.RAISED
+    return Failure(kind, text, types[0] if is_own else known, lines, tuple(types))
 
 
 def _own_lines(error: BaseException, names: Mapping[str, Any]) -> Iterator[Line]:

@@ -34,7 +34,7 @@ class Kind(Enum):
     """How a call failed."""
 
     RAISED = "raised"  # the code raised an exception
-    NOT_STARTED = "not started"  # NotImplementedError without a text: a stub
+    NOT_STARTED = "not started"  # it raised NotImplementedError itself: a stub
     MISSING = "missing"  # there is no such name
     NO_PARAMETER = "no parameter"  # the caller sets a parameter that the module does not have
     NOTICED = "noticed"  # it called a function that is watched for; the text is its name, as listed
