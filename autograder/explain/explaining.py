@@ -31,6 +31,7 @@ from autograder.judge.attempt import JudgedNames
 from autograder.judge.judging import Judged, bare, later_cell, mark
 from autograder.judge.notebook import JudgedNotebook
 from autograder.report import ExerciseResult, Finding, TestMessage, TestResult
+from autograder.testing.expect import CHANGED_ARGUMENT
 from autograder.testing.student_errors import BY_HAND
 from autograder.testing.suite import VALUE_ORDER, Outcome
 from autograder.text import one_line
@@ -43,6 +44,7 @@ ABOVE = "For the reason given above."
 SAME = "The same as above."  # for a visible test, whose own input is not repeated
 LONGEST_CALL = 150  # characters of a call beside a digest
 NOT_TRIED = "not tried, since you stopped the check."
+OVERWRITTEN = "Your code writes into an argument, too, as a check below says. Does a later line need what stood there?"
 OTHER_ORDER = "the values came back in another order.", "In which order does the docstring name them?"
 
 
@@ -212,9 +214,12 @@ def _may_ask(outcome: Outcome, outcomes: Sequence[Outcome]) -> bool:
 
 
 def _of_visible_tests(outcomes: Sequence[Outcome], asks: bool) -> list[TestMessage]:
-    """Messages of visible tests, each reason once. If the order of values is wrong, no other question is asked."""
+    """Messages of visible tests, each reason once. If the order of values is wrong, no other question is asked.
+
+    If another test finds that an argument is changed, this is asked about in place of wrong values.
+    """
     met, found = set[str](), []
-    has_order = any(outcome.reason == VALUE_ORDER for outcome in outcomes)
+    has_order, changes = (any(outcome.reason == one for outcome in outcomes) for one in (VALUE_ORDER, CHANGED_ARGUMENT))
     for outcome in outcomes:
         message, reason = outcome.parts, outcome.reason
         if reason in met:
@@ -223,6 +228,8 @@ def _of_visible_tests(outcomes: Sequence[Outcome], asks: bool) -> list[TestMessa
             message = TestMessage(f"{outcome.call}: {OTHER_ORDER[0]}", OTHER_ORDER[1], message.went_in)
         elif has_order or not asks or not _may_ask(outcome, outcomes):
             message = structs.replace(message, question="")
+        elif changes and outcome.finds_wrong_answer:
+            message = structs.replace(message, question=OVERWRITTEN)
         met |= {reason} - {""}
         found.append(message)
     return found

@@ -297,3 +297,56 @@ def test_stub_is_what_raises_not_implemented_error_itself():
     assert [result.started for result in said] == [False, False]
     assert checked("TransformerDecoder", "for block in self.blocks:\n            x = block(x, padding)",
                    "x = self.blocks(x, padding)").result.started  # fmt: skip
+
+
+# What is right in spite of the mistake is not asked about. None of these mistakes has a name.
+RIGHT_ELSEWHERE = [
+    ("greedy_summary", "if token == end_id:", "if token == end_id or not token:", "Is 0 a word like any other?"),
+    ("next_word_probabilities", "left / left.sum()\n    return", "left\n    return", "The right words are left"),
+    ("cross_attention", "math.sqrt(query.shape[-1])", "math.sqrt(value.shape[-1])", "By what is each divided?"),
+    ("grouped_query_attention", "scores = Q @", "scores = Q[..., :1, :, :] @", "Head 0 is right."),
+    ("decoding_step", "heads.reshape(*batch, -1) @ W_O", "heads.sum(axis=-3)[..., 0, :] @ W_O[:d_head]",
+     "The cache is right."),
+    ("attention_in_cache", "weights = exps / (exps.sum(axis=-1, keepdims=True) + into_sink)",
+     "weights = exps / (exps.sum(axis=-1, keepdims=True) + into_sink)\n"
+     "    weights[..., -1:] += 1 - weights.sum(axis=-1, keepdims=True)", "What is left for the sink?"),
+    ("KeyValueCache", "if self.K is not None:", "if self.K is not None and (self.K[..., -1:, :] == key).all():\n"
+     "            return self.K, self.V\n        if self.K is not None:", "a new word, or the same one?"),
+    ("ModernDecoderBlock", "-math.inf), dim=-1)", "-math.inf), dim=-2)", "over which axis do weights sum to 1"),
+    ("ModernDecoderBlock", "return self.W_O((weights @ value).transpose(-3, -2).flatten(-2))",
+     "return (weights @ value).transpose(-3, -2).flatten(-2)", "With which matrix does each branch end"),
+    ("previous_token_score", "before.mean(axis=-1)", "(before > 0.5).mean(axis=-1).astype(weights.dtype)",
+     "What is their mean?"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "old", "new", "asked"), RIGHT_ELSEWHERE, ids=[one[0] for one in RIGHT_ELSEWHERE])
+def test_question_is_not_about_what_is_right(name, old, new, asked):
+    found = checked(name, old, new).result
+    assert found.first("known mistake", "relation") is None
+    wrong = [message_of(test).question for test in found.tests if test.state == "failed"]
+    assert any(asked in question for question in wrong), wrong
+
+
+def test_fraction_as_an_offset_is_shown_as_it_is():
+    message = first_of_check("convolution_heads", "(k - 1) // 2", "(k - 1) / 2")
+    assert "an offset is -0.5, not an int" in message.happened
+
+
+def test_wrong_numbers_of_an_overwritten_argument_ask_what_stood_there():
+    message = first_of_check(
+        "rotate",
+        "turned = [first * cos - second * sin, first * sin + second * cos]\n    return np.stack(turned, axis=-1)",
+        "first[...] = first * cos - second * sin\n    second[...] = first * sin + second * cos\n    return x",
+    )
+    assert message.happened.startswith("rotate(x, positions)") and "numbers differ" in message.happened
+    assert message.question.startswith("Your code writes into an argument, too")
+
+
+def test_other_bases_of_the_block_have_one_true_name():
+    assignment = COURSE.of_exercise("ModernDecoderBlock")
+    for base in ("100.0", "1000.0"):
+        slip = _edited(assignment, "ModernDecoderBlock", "10000.0", base)
+        assert judged_alone(assignment, exercise_of(assignment, slip.exercise), slip.made(assignment)).diagnosis == (
+            "speeds-of-another-base"
+        )

@@ -158,6 +158,14 @@ class TestCrossAttention:
         output, weights = expect.pair(student.cross_attention(*arguments, num_heads, *more))
         return expect.tensor(output, what="output"), expect.tensor(weights, what="weights")
 
+    def are_of_scores_times_a_number(self, weights):
+        """Whether the weights of the example by hand are a softmax of its scores, all of them times one number."""
+        scores = np.array([[1.0, 2.0, 3.0], [1.0, -1.0, 0.0]])
+        if not (weights > 0).all():
+            return False
+        logs, scores = (part - part[:, :1] for part in (np.log(weights), scores))
+        return np.allclose(logs, scores * logs[0, 1], atol=1e-2)
+
     def of(self, text, x=1.0):
         """One of the three texts with its memory, the text so many times as large."""
         return ASKING | {"x": x * ASKING["x"][text], "memory": ASKING["memory"][text]}
@@ -170,8 +178,12 @@ class TestCrossAttention:
 
     def test_weights(self, student):
         """The example by hand: a row for each of the two words that ask, a column for each of the three that answer."""
-        with shown("Which text do the queries come from, and which one the keys?", **self.BY_HAND, num_heads=1):
+        question = "Which text do the queries come from, and which one the keys?"
+        with shown(question, **self.BY_HAND, num_heads=1):
             weights = self.attend(student, self.BY_HAND, 1)[1]
+        if np.shape(weights) == (1, 2, 3) and self.are_of_scores_times_a_number(expect.numbers(weights)[0]):
+            question = "Your scores are the right ones times a number. By what is each divided?"
+        with shown(question, **self.BY_HAND, num_heads=1):
             close(weights, [[[0.09, 0.2447, 0.6652], [0.6652, 0.09, 0.2447]]], "weights")
 
     def test_output(self, student):

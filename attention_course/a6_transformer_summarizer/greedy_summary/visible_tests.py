@@ -47,8 +47,13 @@ class TestGreedySummary:
     def test_the_same_word_again(self, student):
         """A model that adds, with article [5, 0] and separator 5: it says 0, and 0 again."""
         given = {"article_ids": [5, 0], "separator_id": 5, "end_id": 9, "max_new_tokens": 3}
-        with shown("May a word come twice, one after the other?", model=ADDING, **given):
-            equal(student.greedy_summary(adding(), *given.values()), [0, 0, 0], "the summary")
+        question = "May a word come twice, one after the other?"
+        with shown(question, model=ADDING, **given):
+            got = student.greedy_summary(adding(), *given.values())
+        if isinstance(got, list) and not got:
+            question = "What ends your summary? Is 0 a word like any other?"
+        with shown(question, model=ADDING, **given):
+            equal(got, [0, 0, 0], "the summary")
 
     def test_separator_in_the_summary(self, student):
         """A model that adds, with article [5, 2] and separator 4: it says 1, 2, the separator, and goes on."""

@@ -26,6 +26,8 @@ class TestConvolutionHeads:
         for offset in offsets:
             if not isinstance(offset, int | float | np.number):
                 expect.fail(f"an offset is {expect.kind_of(offset)}, not an int.", symptom="kind")
+            if not float(offset).is_integer():
+                expect.fail(f"an offset is {offset}, not an int.", symptom="kind")
         for matrix, what in ((W_V, "W_V"), (W_O, "W_O")):
             expect.dtype(matrix, kernel.dtype, what=what)
         return [int(offset) for offset in offsets], W_V @ W_O.reshape(taps, d_v, out)

@@ -25,7 +25,7 @@ class TestKeyValueCache:
     def judge(self, student, question, left, keys, values, window=None, sinks=0):
         """After all these words, those whose numbers are in `left` are kept, and `len` is how many they are."""
         call = {"key": keys[..., -1:, :], "value": values[..., -1:, :], "window": window, "sinks": sinks}
-        with shown(question, **call):
+        with shown(question, "shape", **call):
             got = student.KeyValueCache.use(self.words(keys, values), window, sinks)
             if not isinstance(got, tuple) or len(got) != 2:
                 expect.fail(f"append returned {expect.kind_of(got)}, not the tuple (K, V).", symptom="kind")

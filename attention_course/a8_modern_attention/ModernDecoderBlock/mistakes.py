@@ -164,7 +164,7 @@ class ModernDecoderBlock(Block):
             {"turn": lambda x, place: rotated(x, place, base=1.0)},
             hint="How fast does the second pair turn: like the first?",
         ),
-        "base-1000": mistake.mutant(
+        "speeds-of-another-base": mistake.mutant(
             *({"turn": lambda x, place, base=base: rotated(x, place, base)} for base in (1000.0, 100.0, 500000.0)),
             hint="Which base do this notebook's speeds have?",
         ),

@@ -221,6 +221,17 @@ class TestModernDecoderBlock:
             expect.shape(got, x.shape)
             close(got[0, -1, :8], np.array(wanted), "of the last word the first 8 numbers", within=5e-4)
 
+    def takes_the_mean(self, student):
+        """With W_Q = 0, the last of three words gets the mean of what each of the three gives to itself alone."""
+
+        def added(x):
+            got = self.run(student, silent=("W_Q", "W_down"), x=x).value
+            expect.shape(got, x.shape)
+            return (expect.numbers(got) - x)[0, -1]
+
+        alone = [added(self.X[:, word : word + 1]) for word in range(3)]
+        close(added(self.X[:, :3]), np.mean(alone, axis=0), within=1e-3)
+
     def judge(self, student, wanted, question, sizes):
         with shown(question, sizes=sizes, weights=WAVES, x=WAVES):
             got = expect.tensor(self.run(student, sizes).value)
@@ -248,7 +259,7 @@ class TestModernDecoderBlock:
 
     def test_both_branches_silent(self, student):
         """With W_O = 0 and W_down = 0 a word stays as it is."""
-        question = "Both branches give zeros here. What are they added to?"
+        question = "With which matrix does each branch end, and what are the zeros added to that it gives here?"
         self.stage(student, NOTHING_ADDED, question, ("W_O", "W_down"), 1)
 
     def test_feed_forward_alone(self, student):
@@ -263,7 +274,15 @@ class TestModernDecoderBlock:
 
     def test_three_words(self, student):
         """With W_down = 0, the last of three words: scores, positions and weights matter now."""
-        question = "Which of query, key and value are turned, by how much, and by what is a score divided?"
+        question = (
+            "Which numbers are one word's query in one head, which of query, key and value are turned, by how much, "
+            "and by what is a score divided?"
+        )
+        if not expect.holds(lambda: self.takes_the_mean(student)):
+            question = (
+                "Without scores, with W_Q = 0, it is wrong, too. Whom does a word see, over which axis do weights sum "
+                "to 1, what happens to the values, and how do heads come together?"
+            )
         self.stage(student, THREE_WORDS, question, ("W_down",), 3)
 
     def test_small_numbers(self, student):

@@ -71,6 +71,16 @@ class TestDecodingStep:
             return "cannot be laid out" in str(error)
         return isinstance(got, tuple) and len(got) == 3 and np.shape(got[1])[-1:] != (4,)
 
+    def keeps_the_first(self, student):
+        """Whether the cache is right after the first word."""
+
+        def judge():
+            _, *cache = student.decoding_step(self.X, None, None, *self.WEIGHTS, 4)
+            for part, wanted in zip(cache, (FIRST_K, FIRST_V), strict=True):
+                close(expect.array(part), wanted)
+
+        return expect.holds(judge)
+
     def needs_as_many_keys(self, student):
         """Whether the code fails with two heads of keys, and not with as many as there are heads of queries."""
         W_Q, W_K, W_V, W_O = self.WEIGHTS
@@ -110,6 +120,8 @@ class TestDecodingStep:
             question = "Four heads ask, and two have keys and values. Which of your lines counts on as many of both?"
         elif self.is_narrow(student):
             question = "How wide is one head? Which of the matrices has num_heads heads side by side?"
+        elif self.keeps_the_first(student):
+            question = "The cache is right. Which head of values does each query head get, and what meets W_O?"
         with shown(question, "exception", x=self.X, K=None, W_Q="(6, 16)", W_K="(6, 8)", num_heads=4):
             self.judge(student, (FIRST_OUTPUT, FIRST_K, FIRST_V), self.X, None, None, *self.WEIGHTS, 4)
 

@@ -140,6 +140,8 @@ class TestGroupedQueryAttention:
             output, _ = expect.pair(student.grouped_query_attention(self.Q, self.K, self.V, 1))
         if isinstance(output, np.ndarray) and not output.any():
             question = "No mask is given here. What do your lines about the mask make of None?"
+        elif np.shape(output) == (2, 1, 2) and np.allclose(output[0], [[1.192, 8.808]], atol=1e-3):
+            question = "Head 0 is right. The query of head 1 is zeros: which scores and which weights does that give?"
         with shown(question, **given):
             weights = np.array([[[0.1192, 0.8808]], [[0.5, 0.5]]])
             self.judge(student, np.array([[[1.192, 8.808]], [[5.0, 5.0]]]), weights, self.Q, self.K, self.V, 1)

@@ -18,7 +18,7 @@ FOUR_WORDS = np.array(
 class TestPreviousTokenScore:
     def test_by_hand(self, student):
         """Two heads on four words: the scores are 0.6 and 0.2."""
-        question = "In rows 1, 2 and 3 of a head: in which column stands the word before? How many rows are these?"
+        question = "Which weights have rows 1, 2 and 3 of a head in the word before's column? What is their mean?"
         with shown(question, weights=FOUR_WORDS):
             close(expect.array(student.previous_token_score(FOUR_WORDS)), [0.6, 0.2])
         with shown("What does your code keep from one call to the next?", weights="the heads swapped"):
