@@ -97,7 +97,7 @@ def _positions(X: np.ndarray) -> np.ndarray:
     return np.sin(0.7 * np.arange(len(X)))[:, None] + 0.1 * np.arange(len(X))[:, None]
 
 
-def off_at(rows: Any, columns: Any = slice(None), by: float = 1.0, of: Any = circular) -> Any:
+def off_at(rows: Any, columns: Any = slice(None), by: Any = 1.0, of: Any = circular) -> Any:
     """A layer, but off at some rows or columns, wherever X is moved: by more with each row, or by less."""
 
     def layer(X: np.ndarray) -> np.ndarray:
@@ -244,10 +244,13 @@ class TestTranslationTest:
 
     @pytest.mark.weight(0.5)
     def test_every_column(self, student):
-        """A layer that depends on the place in a single column does not pass."""
+        """A layer that depends on the place in a single column does not pass, nor in two in opposite ways."""
         self.tells_apart(student)
         hint = "Are all columns compared?"
         self.off_places(student, [(slice(None), [column]) for column in (0, 1, 2)], (3,), hint)
+        hint = "A difference of 1 in one column and of -1 in another: what is left of the two in a mean?"
+        opposite = off_at(slice(None), [0, 1], by=np.array([1.0, -1.0]))
+        self.verdicts(student, [(opposite, self.X, 3, 2, False)], hint)
 
     @pytest.mark.weight(0.25)
     def test_rounding(self, student):

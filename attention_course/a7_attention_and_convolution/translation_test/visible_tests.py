@@ -57,6 +57,11 @@ def add_to_the_last_column(X):
     return X + np.arange(len(X))[:, None] * (np.arange(X.shape[1]) == X.shape[1] - 1)
 
 
+def add_and_take_off(X):
+    """A layer that adds each row's number to the first column, and takes it off the second."""
+    return X + np.arange(len(X))[:, None] * [1, -1]
+
+
 def add_below_zero(X):
     """A layer that knows where each row stands, and shows it where a number is below zero."""
     return np.where(X < 0, add_row_number(X), X)
@@ -150,10 +155,12 @@ class TestTranslationTest:
         self.judge(student, question, *((True, layer, self.EIGHT, -1, 3) for layer in layers))
 
     def test_every_row_and_column(self, student):
-        """A layer that differs in one row only, or in the last column only, does not pass."""
+        """A layer that differs in one row or one column only, or in opposite ways in two, does not pass."""
         question = "Which rows and columns do you compare: all of them?"
         layers = (add_to_the_first_row, add_to_row_two, add_to_the_last_row, add_to_the_last_column)
         self.judge(student, question, *((False, layer, self.WIDE, 1, 0) for layer in layers))
+        question = "A difference of 1 in one column and of -1 in another: what does your code make of the two?"
+        self.judge(student, question, (False, add_and_take_off, self.WIDE, 1, 0))
 
     def test_long_text(self, student):
         """Of ninety rows, a single one that differs is enough: the layer does not pass."""
