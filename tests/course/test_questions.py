@@ -261,6 +261,8 @@ NAMED = [
      "relu-behind-the-second-layer"),
     ("TransformerDecoder", "self.register_buffer('positions', positions)",
      "self.positions = nn.Parameter(positions, requires_grad=False)", "positions-as-parameters"),
+    ("translation_test", "bool(np.allclose(before[i], after[i + shift], rtol=1e-06, atol=1e-06))",
+     "all(abs((before[j] - after[j + shift]).mean()) < 1e-6 for j in i)", "means-compared"),
     # What it does raises in every call, as many mistakes do.
     ("scaled_dot_product_attention", "weights @ V", "weights.swapaxes(-2, -1) @ V", None),
 ]  # fmt: skip
@@ -326,6 +328,20 @@ def test_question_is_not_about_what_is_right(name, old, new, asked):
     assert found.first("known mistake", "relation") is None
     wrong = [message_of(test).question for test in found.tests if test.state == "failed"]
     assert any(asked in question for question in wrong), wrong
+
+
+def test_columns_that_differ_in_opposite_ways_are_asked_about():
+    message = first_of_check("translation_test", "np.allclose(before[i], after[i + shift], rtol=1e-06, atol=1e-06)",
+                             "(abs((before[i] - after[i + shift]).sum(axis=-1)) < 1e-6).all()")  # fmt: skip
+    assert message.question.startswith("A difference of 1 in one column and of -1 in another")
+
+
+def test_mask_that_is_multiplied_is_not_green():
+    """The largest score may be a hidden one, and then nothing is left of the others."""
+    message = first_of_check("ModernDecoderBlock", "torch.softmax(scores.masked_fill(~seen, -math.inf), dim=-1)",
+                             "torch.exp(scores - scores.amax(dim=-1, keepdim=True)) * seen\n"
+                             "        weights = weights / weights.sum(dim=-1, keepdim=True)")  # fmt: skip
+    assert "of the first word the first 8 numbers came out as `[nan" in message.happened
 
 
 def test_fraction_as_an_offset_is_shown_as_it_is():

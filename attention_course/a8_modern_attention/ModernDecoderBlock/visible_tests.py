@@ -202,8 +202,8 @@ class TestModernDecoderBlock:
                 others.remove(fits[0])
         return found
 
-    def run(self, student, sizes=SIZES, dtype="float32", silent=(), x=X, **more):
-        """silent: matrices that are zero"""
+    def run(self, student, sizes=SIZES, dtype="float32", silent=(), x=X, loud=1.0, **more):
+        """silent: matrices that are zero; loud: by what W_Q is multiplied"""
         import torch
 
         kind, shapes = getattr(torch, dtype), student.ModernDecoderBlock.build(*sizes)
@@ -211,6 +211,7 @@ class TestModernDecoderBlock:
         weights = {name: np.zeros(shape) for name, shape in shapes.items() if name.endswith("bias")}
         own = self.own_names(shapes)
         weights |= {own[name]: value * (name[:-7] not in silent) for name, value in self.weights().items()}
+        weights[own["W_Q.weight"]] = loud * weights[own["W_Q.weight"]]
         weights = {name: torch.tensor(value, dtype=kind) for name, value in weights.items()}
         return student.ModernDecoderBlock.run(sizes, weights, torch.tensor(x, dtype=kind), **more)
 
@@ -318,6 +319,15 @@ class TestModernDecoderBlock:
             with shown(question, "exception", "shape", **given):
                 got = expect.tensor(self.run(student, x=self.X[:, :then], after=[before]).value)
                 close(got, whole[:, :then], "the output for the second text", within=5e-4)
+
+    def test_low_scores(self, student):
+        """With W_down = 0, and scores of thousands, above or below zero: the first of four words sees itself alone."""
+        question = "Its score with itself is far below zero here. What stands for a hidden one, and is it lower still?"
+        for loud in (1e4, -1e4):
+            with shown(question, sizes=self.SIZES, weights=WAVES, W_Q=f"{loud:g} times that", x=WAVES):
+                got = expect.tensor(self.run(student, silent=("W_down",), x=self.X[:, :4], loud=loud).value)
+                expect.shape(got, (1, 4, 16))
+                close(got[0, 0, :8], np.array(ONE_WORD), "of the first word the first 8 numbers", within=5e-4)
 
     def test_eval(self, student):
         """The same after `eval()`: the text asks for nothing that is different in training."""
