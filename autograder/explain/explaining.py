@@ -214,10 +214,7 @@ def _may_ask(outcome: Outcome, outcomes: Sequence[Outcome]) -> bool:
 
 
 def _of_visible_tests(outcomes: Sequence[Outcome], asks: bool) -> list[TestMessage]:
-    """Messages of visible tests, each reason once. If the order of values is wrong, no other question is asked.
-
-    If another test finds that an argument is changed, this is asked about in place of wrong values.
-    """
+    """Messages of visible tests, each reason once. A wrong order or a changed argument is asked about first."""
     met, found = set[str](), []
     has_order, changes = (any(outcome.reason == one for outcome in outcomes) for one in (VALUE_ORDER, CHANGED_ARGUMENT))
     for outcome in outcomes:
