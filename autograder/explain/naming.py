@@ -214,7 +214,7 @@ def say_little(answers: Sequence[Answer]) -> bool:
 def _on_ordinary_input(compared: Compared) -> Finding | None:
     """One mistake that gives the student's answers to ordinary calls, and is rarely wrong where these are right."""
     wrong_values = (compared.compared[i].values for i in compared.wrong.intersection(compared.ordinary))
-    if not any(both and not same_value(*both) for both in wrong_values):
+    if all(both and same_value(*both) for both in wrong_values):
         return None  # the values are right, and only they are looked at here
     right = [i for i in compared.everywhere if i not in compared.wrong]
     fitting = [
