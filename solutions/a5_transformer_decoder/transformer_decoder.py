@@ -359,7 +359,7 @@ class MultiHeadAttention(nn.Module):
 # of blocks, and gradients back. What flows along it, the sum of the embedding and of all that branches have added, is called the
 # **residual stream**.
 #
-# (In the paper of 2017 the norm stands elsewhere. Why here, is told after the exercise.)
+# (In the paper of 2017 the norm stands elsewhere. After the exercise you will see why.)
 #
 # You write it in two steps: first only `forward`, with parts that are given, and then the exercise, the whole module with its mask.
 

@@ -33,22 +33,24 @@ class TransformerDecoder(RightDecoder):
         return self.embedding(token_ids) * math.sqrt(self.d_model)
 
 
-@mistake("positions-as-parameters", hint="Which of your members are parameters, and should that one be?")
-class TransformerDecoder(RightDecoder):
+class _WithAParameter(RightDecoder):
+    learns = True
+
     def __init__(self, vocab_size, d_model, num_heads, d_ff, num_layers, max_length):
         super().__init__(vocab_size, d_model, num_heads, d_ff, num_layers, max_length)
         positions = self.positions
         del self.positions
-        self.positions = nn.Parameter(positions)
+        self.positions = nn.Parameter(positions, requires_grad=self.learns)
 
 
 @mistake("positions-as-parameters", hint="Which of your members are parameters, and should that one be?")
-class TransformerDecoder(RightDecoder):
-    def __init__(self, vocab_size, d_model, num_heads, d_ff, num_layers, max_length):
-        super().__init__(vocab_size, d_model, num_heads, d_ff, num_layers, max_length)
-        positions = self.positions
-        del self.positions
-        self.positions = nn.Parameter(positions, requires_grad=False)
+class TransformerDecoder(_WithAParameter):
+    pass
+
+
+@mistake("positions-as-parameters", hint="Which of your members are parameters, and should that one be?")
+class TransformerDecoder(_WithAParameter):
+    learns = False
 
 
 @mistake("positions-in-float64", hint="NumPy's floats have twice the bits of PyTorch's. Where do they meet?")

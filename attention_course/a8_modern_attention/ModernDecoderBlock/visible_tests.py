@@ -223,7 +223,7 @@ class TestModernDecoderBlock:
             close(got[0, -1, :8], np.array(wanted), "of the last word the first 8 numbers", within=5e-4)
 
     def takes_the_mean(self, student):
-        """With W_Q = 0, the last of three words gets the mean of what each of the three gives to itself alone."""
+        """With W_Q = 0, the last of three words gets the mean of what each gives when it sees only itself."""
 
         def added(x):
             got = self.run(student, silent=("W_Q", "W_down"), x=x).value
@@ -321,7 +321,7 @@ class TestModernDecoderBlock:
                 close(got, whole[:, :then], "the output for the second text", within=5e-4)
 
     def test_low_scores(self, student):
-        """With W_down = 0, and scores of thousands, above or below zero: the first of four words sees itself alone."""
+        """With W_down = 0, and scores of thousands, above or below zero: the first of four words sees only itself."""
         question = "Its score with itself is far below zero here. What stands for a hidden one, and is it lower still?"
         for loud in (1e4, -1e4):
             with shown(question, sizes=self.SIZES, weights=WAVES, W_Q=f"{loud:g} times that", x=WAVES):

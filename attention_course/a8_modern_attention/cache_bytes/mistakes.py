@@ -104,19 +104,19 @@ def _counting(
         "kibibytes": mistake.known(
             {"end": lambda count: count / 1024},
             {"end": lambda count: count // 1024},
-            hint="Is it bytes that are asked for?",
+            hint="Does the docstring want bytes, or thousands of them?",
         ),
         "megabytes": mistake.mutant(
             {"end": lambda count: count / 1e6},
             {"end": lambda count: count / 1024**2},
             {"end": lambda count: count // 1024**2},
             {"end": lambda count: count // 10**6},
-            hint="Is it bytes that are asked for?",
+            hint="Does the docstring want bytes, or thousands of them?",
         ),
         "gigabytes": mistake.mutant(
             {"end": lambda count: count / 1e9},
             {"end": lambda count: count / 1024**3},
-            hint="Is it bytes that are asked for?",
+            hint="Does the docstring want bytes, or thousands of them?",
         ),
     }
 )

@@ -62,7 +62,7 @@ class TestSlidingWindowMask:
 
     @pytest.mark.weight(0.1)
     def test_window_of_one(self, student, reference):
-        """A window of 1: each word sees itself alone."""
+        """A window of 1: each word sees only itself."""
         self.looks_like_a_mask(student)
         got, plain = self.mask(student, 6, 1), holds_in(student, reference, self.test_window)
         if plain:
