@@ -8,17 +8,15 @@ left out.
 
 from __future__ import annotations
 
-import builtins
 import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from autograder.authoring.sample_class import fill, hand_in, model_answers, text_of
+from autograder.authoring.sample_class import fill, hand_in, model_answers, stands_alone, text_of
 from autograder.course.assignments import Assignment, Course
 from autograder.testing.catalogue import read_catalogue
-from cellcage.calling.lookups import looked_up
 from tests.helpers.accepted import accepted_submissions
 from tests.helpers.wrong_code import wrong_code_of
 
@@ -31,19 +29,13 @@ def every_answer(assignment: Assignment) -> Iterator[tuple[str, str, str]]:
     accepted = [(one, _text(one.code, one.exercise)) for one in accepted_submissions(assignment)]
     entries = [
         [(one.exercise, _text(one.code, one.exercise)) for one in read_catalogue(assignment.mistakes)],
-        [(one.exercise, text) for one, text in accepted if _needs_no_more(assignment, text)],
+        [(one.exercise, text) for one, text in accepted if stands_alone(assignment, text)],
         [(one.exercise, one.code) for one in wrong_code_of(assignment, "author")],
     ]
     for kind, found in zip(KINDS, entries, strict=True):
         for number, (exercise, text) in enumerate(found):
             if text:
                 yield f"{assignment.name[:2]}-{kind}-{number}", exercise, text
-
-
-def _needs_no_more(assignment: Assignment, text: str) -> bool:
-    """True for code that looks up nothing but the notebook's own names and Python's."""
-    known = {*vars(assignment.reference()), *vars(builtins)}
-    return looked_up([text]) <= known
 
 
 def _text(code: Any, exercise: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import inspect
 import textwrap
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ import nbformat
 from autograder.course.assignments import Assignment
 from autograder.submission import grade_id
 from autograder.testing.catalogue import Mistake, read_catalogue
+from cellcage.calling.lookups import looked_up
 
 MARKERS = ("### BEGIN SOLUTION", "### END SOLUTION")
 
@@ -51,6 +53,11 @@ def text_of(code: Any) -> str:
 def is_written_out(entry: Mistake) -> bool:
     """True if a mistake is a function or class with source text, not a generated mutant."""
     return getattr(entry.code, "__qualname__", "") == entry.exercise
+
+
+def stands_alone(assignment: Assignment, text: str) -> bool:
+    """True for code that looks up nothing but the notebook's own names and Python's, so no helper of its module."""
+    return looked_up([text]) <= {*vars(assignment.reference()), *vars(builtins)}
 
 
 def fill(released: Path, answers: Mapping[str, str]) -> Any:

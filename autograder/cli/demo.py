@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
-from autograder.authoring.sample_class import fill, hand_in, is_written_out, mistake, model_answers
+from autograder.authoring.sample_class import fill, hand_in, is_written_out, model_answers, stands_alone, text_of
 from autograder.cli.options import say
 from autograder.course.assignments import CONFIG, Assignment, Course
 from autograder.errors import CourseError
@@ -59,10 +59,11 @@ def _half(assignment: Assignment) -> Answers:
 def _with_mistake(number: int, assignment: Assignment) -> Answers:
     written = filter(is_written_out, read_catalogue(assignment.mistakes))
     functions = [entry for entry in written if inspect.isfunction(entry.code)]
-    if not functions:
-        return model_answers(assignment)
-    chosen = functions[number * len(functions) // 3]
-    return model_answers(assignment) | mistake(assignment, chosen.name, chosen.exercise)
+    start = number * len(functions) // 3
+    for entry in functions[start:] + functions:
+        if stands_alone(assignment, text_of(entry.code)):
+            return model_answers(assignment) | {entry.exercise: text_of(entry.code)}
+    return model_answers(assignment)
 
 
 def _with_first(code: str, only: str, assignment: Assignment) -> Answers:

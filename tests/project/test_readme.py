@@ -61,6 +61,8 @@ def test_make_demo_grades_a_class_and_names_the_feedback_page(checkout):
     for student in ("ben", "chloe", "dmitri", "farid", "grete"):
         assert "20/20" not in lines[student]
         assert " 0/20" not in lines[student]
+    for one in (checkout / "demo" / "feedback" / "dmitri").rglob("*.html"):
+        assert "is not defined" not in one.read_text()  # an answer is handed in with all that it calls
     page = re.search(r"What a student reads: +(\S+)", out)[1]
     assert "autograder-rubric" in (checkout / page).read_text()
     shown = " ".join(run("\n".join(LOOK), checkout).split())
