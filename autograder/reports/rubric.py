@@ -149,8 +149,8 @@ def block(html: str, name: str) -> str:
     A narrow window scrolls it, so it can have the keyboard's focus.
     """
     return (
-        f'<div class="autograder-rubric tex2jax_ignore mathjax_ignore" style="overflow-x:auto" tabindex="0" '
-        f'role="group" aria-label="{escape(name)}">{html}</div>'
+        '<div class="autograder-rubric tex2jax_ignore mathjax_ignore" style="overflow-x:auto;margin-bottom:.8em" '
+        f'tabindex="0" role="group" aria-label="{escape(name)}">{html}</div>'
     )
 
 
