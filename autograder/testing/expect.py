@@ -323,7 +323,7 @@ def raises(kind: type[Exception] | str, call: Callable[[], Any], hint: str = "")
     except StudentError as error:
         if (isinstance(error, Raised) and name in error.types) or (isinstance(kind, type) and isinstance(error, kind)):
             return
-        fail(f"{error} It should raise {name}.", hint, symptom="error")
+        fail(f"{error.text} It should raise {name}.", hint, symptom="error")
     else:
         # The value is not described: a constructed object is not an answer.
         fail(f"raised nothing (is there a `raise`?); it should raise {name}.", hint)

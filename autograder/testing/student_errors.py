@@ -78,13 +78,13 @@ class Missing(StudentError):
 
 
 class Raised(StudentError):
-    """The student's code raised an exception.
+    """The student's code raised an exception. Its hint is a question about that error.
 
     types: the names of its class and of that class's bases
     """
 
     def __init__(self, text: str, types: tuple[str, ...] = (), reason: str = "") -> None:
-        super().__init__(text)
+        super().__init__(text, asked_about(text))
         self.types, self.reason = types, reason
 
 
@@ -341,3 +341,31 @@ KNOWN: list[tuple[re.Pattern[str], str | Callable[..., str]]] = [
         (r"\w+ and \w+ must have the same dtype, but got (\w+) and (\w+)", rf"{TWO_DTYPES}: \1 and \2"),
     )
 ]
+
+
+# ---------------------------------------------------------------- what is asked about an error
+
+OF_DTYPES = "Print the dtype of each part of that line. Which one is not the expected one, and where is it made?"
+ASKED = {
+    NO_INIT: "What does the first line of `__init__` have to be, so that a layer can be kept as a member?",
+    IN_PLACE: "Which line writes into a tensor: with `+=`, with `x[...] =`, or with a method such as `add_`?",
+    " is not defined": "Where is that name made: in this function, or in a cell that has run? Is it spelled so there?",
+    **dict.fromkeys((TWO_DTYPES, NO_SUCH_DTYPE), OF_DTYPES),
+    PAIR: "Is that line written for an array or for a tensor? Which part of the pair do you need?",
+    VIEW: "Which step before the `view`, such as a transpose, leaves the numbers in another order in memory?",
+    ": `raise ": "What came in, and for what should that line raise?",
+}
+ABOUT_SHAPES = re.compile(r"\b(multiplied|broadcast|shape|axis|axes|dimension)")  # not `swapaxes`
+SHAPES = "Which shape has each part of that line, and which one did you mean it to have?"
+UNPACKED = "How many names has that line, and how many values come? If they are axes: may there be more, or fewer?"
+GENERAL = ("", SHAPES, UNPACKED)  # a test's own question says more
+
+
+def asked_about(text: str) -> str:
+    """The question about an error of which a test's message says `text`; empty if there is none."""
+    if found := next((question for words, question in ASKED.items() if words in text), ""):
+        return found
+    said = text.partition(", line ")[0]  # without the code, which holds words such as `axis=`
+    if "to unpack" in said:
+        return UNPACKED
+    return SHAPES if "it should be" not in said and ABOUT_SHAPES.search(said) else ""

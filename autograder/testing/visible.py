@@ -10,7 +10,6 @@ of value or an error in the student's code, another question is asked.
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,7 +19,7 @@ from autograder.report import TestMessage
 from autograder.testing import expect
 from autograder.testing.call_text import as_text
 from autograder.testing.mismatch import RESULT, Mismatch
-from autograder.testing.student_errors import IN_PLACE, NO_INIT, NO_SUCH_DTYPE, PAIR, TWO_DTYPES, VIEW, Raised
+from autograder.testing.student_errors import GENERAL, Raised
 from autograder.testing.tolerances import VISIBLE
 
 # What is asked about anything but a wrong value, unless the test's own question fits: by symptom, or by what is said.
@@ -31,19 +30,6 @@ SYMPTOMS = {
     "error": "Which kind of error does the docstring ask for, and which line should raise it?",
     "changed": "Which line writes into an argument: with an operator such as `+=`, with `x[...] =`, or with `out=`?",
 }
-OF_DTYPES = "Print the dtype of each part of that line. Which one is not the expected one, and where is it made?"
-ERRORS = {
-    NO_INIT: "What does the first line of `__init__` have to be, so that a layer can be kept as a member?",
-    IN_PLACE: "Which line writes into a tensor: with `+=`, with `x[...] =`, or with a method such as `add_`?",
-    " is not defined": "Where is that name made: in this function, or in a cell that has run? Is it spelled so there?",
-    **dict.fromkeys((TWO_DTYPES, NO_SUCH_DTYPE), OF_DTYPES),
-    PAIR: "Is that line written for an array or for a tensor? Which part of the pair do you need?",
-    VIEW: "Which step before the `view`, such as a transpose, leaves the numbers in another order in memory?",
-    ": `raise ": "What came in, and for what should that line raise?",
-}
-ABOUT_SHAPES = re.compile(r"\b(multiplied|broadcast|shape|axis|axes|dimension)")  # not `swapaxes`
-SHAPES = "Which shape has each part of that line, and which one did you mean it to have?"
-UNPACKED = "How many names has that line, and how many values come? If they are axes: may there be more, or fewer?"
 
 
 @contextlib.contextmanager
@@ -66,16 +52,9 @@ def shown(question: str, *fits: str, **given: Any) -> Iterator[None]:
         mismatch.parts = parts
         raise mismatch from None
     except Raised as error:
-        text = str(error)
-        said = text.partition(", line ")[0]  # without the code, which holds words such as `axis=`
-        about_shapes = "it should be" not in said and ABOUT_SHAPES.search(said) is not None
-        of_error = UNPACKED if "to unpack" in said else SHAPES if about_shapes else ""
-        asked = question if "exception" in fits else of_error
-        asked = next((other for words, other in ERRORS.items() if words in text), asked)
-        parts = TestMessage(text, asked, went_in)
-        raised = type(error)(str(parts), reason=error.reason)
-        raised.parts = parts
-        raise raised from None
+        asked = question if "exception" in fits and error.hint in GENERAL else error.hint
+        error.parts = TestMessage(error.text, asked, went_in)
+        raise
 
 
 def close(got: Any, wanted: Any, what: str = RESULT, within: float = VISIBLE) -> None:

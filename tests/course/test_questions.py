@@ -366,3 +366,20 @@ def test_other_bases_of_the_block_have_one_true_name():
         assert judged_alone(assignment, exercise_of(assignment, slip.exercise), slip.made(assignment)).diagnosis == (
             "speeds-of-another-base"
         )
+
+
+@pytest.mark.parametrize(
+    ("code", "question"),
+    [
+        ("def softmax(x, axis=-1):\n    return exponentials(x)", "Where is that name made"),
+        ("def softmax(x, axis=-1):\n    return np.exp(x) @ np.ones((2, 7))", "Which shape has each part of that line"),
+        ("def softmax(x, axis=-1):\n    a, b, c, d, e = x.shape\n    return x", "How many names has that line"),
+    ],
+)
+def test_error_is_asked_about_in_the_notebook_and_in_grading(code, question):
+    assignment = COURSE.of_exercise("softmax")
+    answer, names = WrongCode(assignment.name, "softmax", 0, "slip", "", False, code), names_of(assignment)
+    answer.define(names)
+    graded = judged_alone(assignment, exercise_of(assignment, "softmax"), answer.made(assignment))
+    for result in (examine("softmax", names).result, graded):
+        assert question in next(test.message for test in result.tests if test.state == "failed")
