@@ -68,6 +68,7 @@ SAME = [
     "last-block-missing one-block-too-few",
     "rows-for-columns rows-instead-of-columns",
     "mask-upside-down mask-transposed square-mask-transposed causal-mask-transposed causal-mask-upside-down",
+    "temperature-ignored temperature-without-effect",
     "mask-ignored mask-forgotten mask-without-effect causal-mask-missing",
     "in-place input-changed inputs-changed the-original-changed",
     "one-batch-axis-only batch-axis-required one-batch-layout no-batch-axes matrices-only",

@@ -136,8 +136,10 @@ def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
             {"heat": lambda logits, T: logits * T},
             hint="Which temperature makes a model surer, 0.5 or 2? Which one does so in yours?",
         ),
-        "temperature-ignored": mistake.known(
-            {"heat": lambda logits, T: logits}, hint="What changes in your result when the temperature does?"
+        # Probabilities divided by a temperature, and then by their sum, are as before. Nobody could tell the two apart.
+        "temperature-without-effect": mistake.known(
+            {"heat": lambda logits, T: logits},
+            hint="Which line uses the temperature, what does it change there, and does a later line undo that?",
         ),
         "probabilities-divided": mistake.known(
             {"heat": lambda logits, T: torch.softmax(logits, -1) / T},
@@ -163,6 +165,7 @@ def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
         "temperature-after-softmax": mistake.known(
             {"heat": lambda logits, T: logits, "cool": lambda shares, T: shares / T},
             {"heat": lambda logits, T: logits, "cool": lambda shares, T: torch.softmax(shares / T, -1)},
+            {"heat": lambda logits, T: logits, "among": False, "spread": lambda shares, T: shares / T},
             hint="Is it logits or probabilities that your temperature divides? What do those sum to then?",
         ),
         "top-k-ignored": mistake.known({"most": lambda k: None}, hint="What changes in your result when top_k does?"),
@@ -221,11 +224,12 @@ def next_word_probabilities(
     cut="",
     ordered=True,
     cool=lambda shares, T: shares,
+    spread=lambda shares, T: shares,
 ):
     def probabilities(logits, temperature=1.0, top_k=None, top_p=None):
         scaled = heat(logits, temperature)
         order = scaled.argsort(descending=first_the_likeliest) if ordered else torch.arange(len(scaled))
-        everything = torch.softmax(scaled[order], -1)
+        everything = spread(torch.softmax(scaled[order], -1), temperature)
         kept = everything[: most(top_k)]
         inside = torch.ones_like(kept, dtype=torch.bool)
         if top_p is not None:

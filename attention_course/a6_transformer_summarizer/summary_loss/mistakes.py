@@ -94,6 +94,11 @@ def _shifted(x, t, m):
     return x[:, :-1], t[:, 1:], m[:, 1:]
 
 
+def _laid_out_anew(x):
+    """The numbers of (B, L, V) read as (B, V, L), with their axes in the old order."""
+    return x.reshape(len(x), x.shape[2], x.shape[1]).mT
+
+
 def _log_softmax(logits):
     return torch.log_softmax(logits, dim=-1)
 
@@ -109,6 +114,11 @@ def _log_softmax(logits):
         "logits-of-the-target": mistake.mutant(
             {"cut": lambda x, t, m: (x[:, 1:], t[:, 1:], m[:, 1:])},
             hint="The logits at place t predict the token at which place?",
+        ),
+        "reshaped-not-transposed": mistake.mutant(
+            {"cut": lambda x, t, m: (_laid_out_anew(x[:, :-1]), t[:, 1:], m[:, 1:])},
+            {"cut": lambda x, t, m: (_laid_out_anew(x)[:, :-1], t[:, 1:], m[:, 1:])},
+            hint="Take two tokens and three words. Which numbers of the logits stand together after each of your steps?",
         ),
         "loss-mask-ignored": mistake.known(
             {"counted": lambda m, t: torch.ones_like(m)}, hint="Which argument has no influence on your loss?"
