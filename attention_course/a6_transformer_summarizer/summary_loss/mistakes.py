@@ -118,7 +118,7 @@ def _log_softmax(logits):
         "reshaped-not-transposed": mistake.mutant(
             {"cut": lambda x, t, m: (_laid_out_anew(x[:, :-1]), t[:, 1:], m[:, 1:])},
             {"cut": lambda x, t, m: (_laid_out_anew(x)[:, :-1], t[:, 1:], m[:, 1:])},
-            hint="Take two tokens and three words. Which numbers of the logits stand together after each of your steps?",
+            hint="Take two tokens and three words. Which logits stand together after each of your steps?",
         ),
         "loss-mask-ignored": mistake.known(
             {"counted": lambda m, t: torch.ones_like(m)}, hint="Which argument has no influence on your loss?"

@@ -132,7 +132,8 @@ def convolution_by_attention(X, kernel):
             hint="Take a kernel whose taps differ. Which matrix does the left neighbour meet?",
         ),
         "offset-of-the-wrong-sign": [{"sign": -1}],
-        "weights-transposed": [{"seen": lambda weights: weights.swapaxes(-2, -1)}],
+        # What is returned is transposed, or what the output is made of.
+        "weights-transposed": [{"seen": lambda weights: weights.swapaxes(-2, -1)}, {"used": "transposed"}],
         "one-tap-too-few": [
             {"some": lambda k: k - 1},
             {"unheard": lambda k: slice(k - 1, None)},
@@ -153,7 +154,7 @@ def convolution_by_attention(X, kernel):
 )
 def convolution_by_attention(
     order=1, mean=False, reach=shifted, before=lambda k: (k - 1) // 2, sign=1, seen=lambda w: w, some=lambda k: k,
-    matrices=lambda kernel: kernel, mixed=False, unheard=None,
+    matrices=lambda kernel: kernel, mixed=False, unheard=None, used="as returned",
 ):  # fmt: skip
     def convolution_by_attention(X, kernel):
         k = len(kernel)
@@ -167,6 +168,8 @@ def convolution_by_attention(
             joined = (weights @ X @ kernel[::order]).reshape(len(X), k, -1)
             return joined.sum(axis=1), seen(weights)
         output, weights = _by_taps(X, kernel[::order][: some(k)], offsets[: some(k)], reach)
+        if used == "transposed":
+            output = sum(A.T @ X @ tap for A, tap in zip(weights, kernel[::order], strict=True))
         if mean == "those that hear":
             output = output / np.maximum(weights.sum(axis=(0, 2)), 1)[:, None]
         return output / (k if mean is True else 1), seen(weights)

@@ -35,6 +35,7 @@ class TestConvolutionHeads:
     def judge(self, student, kernel, wanted):
         """The offsets are `wanted`, in any order, and each head's product is the tap that listens there."""
         offsets, products = self.heads(student, kernel)
+        equal(len(offsets), len(wanted), "the number of offsets")
         equal(sorted(offsets), wanted, "offsets, put in order,")
         for tap, offset in enumerate(wanted):
             close(products[offsets.index(offset)], kernel[tap], f"the product of the head at offset {offset}")

@@ -122,6 +122,11 @@ def mean_ablate(found, head):
             {"mean": lambda x: np.roll(x, -1, axis=0)},
             hint="Does the head still tell of one text, if of another one? Over which axis is the mean?",
         ),
+        "first-text-only": mistake.mutant(
+            {"texts": 0},
+            {"texts": -1},
+            hint="In how many texts does the head say something else? What does each index before `=` stand for?",
+        ),
         "first-text-for-all": mistake.known(
             {"mean": lambda x: x[0]},
             {"mean": lambda x: x[-1]},
@@ -143,12 +148,13 @@ def mean_ablate(found, head):
     hints=HINTS,
 )
 def mean_ablate(mean=lambda x: x.mean(axis=0), first=0, which=lambda head: slice(head, head + 1),
-                given=lambda result, head: result, of=None):  # fmt: skip
+                given=lambda result, head: result, of=None, texts=slice(None)):  # fmt: skip
     def ablated(found, head):
         result = found.copy()
         heads = np.arange(found.shape[1])[which(head - first)] if head >= first else [-1]
         for i in heads:
-            result[:, i] = mean(found[:, i]) if of is None else of(found, i)
+            said = np.broadcast_to(mean(found[:, i]) if of is None else of(found, i), found[:, i].shape)
+            result[texts, i] = said[texts]
         return given(result, head)
 
     return ablated

@@ -124,6 +124,14 @@ def patch_head(found, other, head, place):
         "from-the-head-on": mistake.mutant(
             {"heads": lambda head: slice(head, None)}, hint="How many heads say something else?"
         ),
+        "first-text-only": mistake.mutant(
+            {"texts": "the first"},
+            {"texts": "index 0"},
+            hint="Of how many texts does a vector of yours come from the other run? Which index stands for the texts?",
+        ),
+        "first-text-for-all": mistake.mutant(
+            {"texts": "of the first"}, hint="Whose vector does the second text get: its own, or another text's?"
+        ),
         "the-wrong-way-round": mistake.known(
             {"runs": lambda found, other: (other, found)},
             hint="Which run is the one that goes on, and from which one is a piece taken?",
@@ -164,13 +172,22 @@ def patch_head(
     front=None,
     from_place=0,
     swapped=False,
+    texts="all",
 ):
     def patched(found, other, head, place):
-        head, place = (place, head) if swapped else (head, place)
         here, there = runs(found, np.roll(other, -from_place, axis=-2))
         result, where = here.copy(), np.s_[..., heads(head), places(place), width]
         if front is not None:  # the number of leading axes that the code expects, if any
             where = (slice(None),) * min(front, here.ndim - 3) + (head, place)
+        if swapped:  # with indices, which raise where one is too large
+            where = np.s_[..., place, head, :]
+        before = here.ndim - 3
+        if texts == "the first":
+            where = (0,) * before + where[1:]
+        if texts == "index 0":  # also where no axis stands in front
+            where = (0, head, place)
+        if texts == "of the first":
+            there = np.broadcast_to(there[(0,) * before], there.shape)
         result[where] = patch(here[where], there[where])
         return result
 
