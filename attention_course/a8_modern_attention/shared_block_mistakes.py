@@ -53,6 +53,7 @@ class Block(nn.Module):
 
     bias = False
     turned = ("query", "key")
+    value_of = "W_V"
     turn = staticmethod(rotated)
     places = staticmethod(lambda length: torch.arange(length))
     normed = staticmethod(size_one)
@@ -95,7 +96,7 @@ class Block(nn.Module):
     def attend(self, x, plain):
         place = self.places(x.shape[-2])
         found = {}
-        for name, layer in (("query", self.W_Q), ("key", self.W_K), ("value", self.W_V)):
+        for name, layer in (("query", self.W_Q), ("key", self.W_K), ("value", getattr(self, self.value_of))):
             projected = layer(plain if f"W_{name[0].upper()}" in self.plain else x)
             at = place + (self.ahead if name == "query" else 0)
             if self.early and name in self.turned:

@@ -109,6 +109,7 @@ def causal_attention(Q, K, V, padding=None):
 CAUSAL = {
     "mask-off-by-one": [{"k": 1}, {"k": -1}],
     "causal-mask-transposed": [{"upper": True}],
+    "mask-inverted": [*mutation_options.MASKS["mask-inverted"], {"table": lambda causal: ~causal}],
     "mask-forgotten": mistake.known({"k": 10**6}),
     "some-ahead-seen": [{"table": table} for table in SEEN_AHEAD],
     "padding-ignored": mistake.known({"join": lambda causal, padding: causal}),

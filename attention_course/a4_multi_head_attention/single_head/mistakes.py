@@ -103,7 +103,7 @@ OWN = {
     "keys-of-head-0-for-all": [{"at": (None, 0, None)}],
     "queries-of-head-0-for-all": [{"at": (0, None, None)}],
     "values-of-head-0-for-all": [{"at": (None, None, 0)}],
-    "values-from-W_K": [{"sources": lambda Q, K, V: (Q, K, K)}],
+    "values-from-W_K": [{"sources": lambda Q, K, V: (Q, K, K)}, {"values": "of W_K, as wide as those of W_V"}],
     "values-from-W_Q": [{"sources": lambda Q, K, V: (Q, K, Q)}],
     "keys-from-W_Q": [{"sources": lambda Q, K, V: (Q, Q, V)}],
     "queries-from-W_K": [{"sources": lambda Q, K, V: (K, K, V)}],
@@ -164,7 +164,7 @@ SIZES = {
 )  # fmt: skip
 def single_head(
     columns=_own, at=(None, None, None), sources=lambda Q, K, V: (Q, K, V), words=lambda X, head, h: X, residual=False,
-    **options,
+    values="", **options,
 ):  # fmt: skip
     def own(W, head, other, num_heads):
         if other == "end":
@@ -175,6 +175,9 @@ def single_head(
         each = zip((W_Q, W_K, W_V), at, strict=True)
         seen = words(X, head, num_heads)
         Q, K, V = sources(*(seen @ own(W, head, other, num_heads) for W, other in each))
+        if values:
+            first = head * V.shape[-1]
+            V = seen @ W_K[:, first : first + V.shape[-1]]
         more = {"h": num_heads, "d_model": X.shape[-1]}
         output, weights = mutation_options.attend(NUMPY, Q, K, V, more=more, **options)
         return (output + X[..., : output.shape[-1]] if residual else output), weights

@@ -180,6 +180,7 @@ class ModernDecoderBlock(Block):
         "values-turned": mistake.known(
             {"turned": ("query", "key", "value")}, hint="Of query, key and value, which one is left as it is?"
         ),
+        "values-from-W_K": mistake.mutant({"value_of": "W_K"}, hint="Is each of the seven matrices used once?"),
         "turned-before-the-split": mistake.known(
             {"early": True}, hint="Does each head have a fast pair, or only the first one? When do you turn?"
         ),

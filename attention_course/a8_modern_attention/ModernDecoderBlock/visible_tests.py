@@ -220,6 +220,9 @@ class TestModernDecoderBlock:
         with shown(question, sizes=self.SIZES, weights=WAVES, x=WAVES):
             got = expect.tensor(self.run(student, silent=silent, x=x).value)
             expect.shape(got, x.shape)
+        if np.isnan(got).any():
+            question = "Where does the first NaN arise? Does your mask leave each word a key?"
+        with shown(question, sizes=self.SIZES, weights=WAVES, x=WAVES):
             close(got[0, -1, :8], np.array(wanted), "of the last word the first 8 numbers", within=5e-4)
 
     def takes_the_mean(self, student):

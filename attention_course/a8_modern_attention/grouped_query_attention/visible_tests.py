@@ -120,6 +120,11 @@ WEIGHTS_OF_ITS_OWN = np.array(
 )
 
 
+def with_sums(x):
+    """One column more: the sum of the others. Weights mix it as they mix those."""
+    return np.concatenate([x, x.sum(axis=-1, keepdims=True)], axis=-1)
+
+
 @pytest.mark.exercise("grouped_query_attention")
 class TestGroupedQueryAttention:
     # Two query heads of one word share two keys of width four. Dot products of 2 and 6 become the scores 1 and 3.
@@ -176,11 +181,12 @@ class TestGroupedQueryAttention:
             self.judge(student, output, weights, SIX, TWO, MORE, 2, mask)
 
     def test_as_many_heads(self, student):
-        """As many heads of keys and values as of queries: each attends on its own."""
-        with shown("What is a group, if there are as many heads of keys as of queries?", Q=SIX[:2], K=TWO, V=MORE):
-            output = np.stack([SHARED_OUTPUT[0], OUTPUT_OF_ITS_OWN])
+        """As many heads of keys and values as of queries: each attends on its own, here to values of width three."""
+        output = with_sums(np.stack([SHARED_OUTPUT[0], OUTPUT_OF_ITS_OWN]))
+        V = with_sums(MORE)
+        with shown("What is a group, if there are as many heads of keys as of queries?", Q=SIX[:2], K=TWO, V=V):
             weights = np.stack([SHARED_WEIGHTS[0], WEIGHTS_OF_ITS_OWN])
-            self.judge(student, output, weights, SIX[:2], TWO, MORE, 2)
+            self.judge(student, output, weights, SIX[:2], TWO, V, 2)
 
     def test_many_heads_and_keys(self, student):
         """Twelve query heads in three groups, and 300 keys that all fit alike: each has a weight of 1/300."""

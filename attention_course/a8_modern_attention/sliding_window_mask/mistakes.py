@@ -152,6 +152,14 @@ LOOKING = {
     "window-ahead": mistake.known(
         {"end": lambda mask: mask.T}, hint="Row i belongs to query i. Does it see what came before, or what comes?"
     ),
+    "causal-mask-inverted": mistake.mutant(
+        {"past": lambda i, j: j > i},
+        hint="Print the part that keeps words from looking ahead. On which side of the diagonal is it True?",
+    ),
+    "window-inverted": mistake.mutant(
+        {"near": lambda i, j, window: i - j >= window},
+        hint="Print the window alone. Which words does it hold: the last few, or those before them?",
+    ),
     "in-blocks": mistake.known(
         {"near": lambda i, j, window: i // window == j // window}, hint="Does the window move with each word, or jump?"
     ),
