@@ -61,7 +61,7 @@ HINTS = {
     "unmasked-numerator": "Which weight has a hidden key in your result? Above the fraction bar, where is the mask?",
     "unmasked-denominator": "Does each row sum to 1? Below the fraction bar, where is the mask?",
     "nan-for-nothing": "What does a softmax divide by if every key is hidden?",
-    "evenly-for-nothing": "If every key is hidden, all fills are equal. What does a softmax make of equal scores?",
+    "evenly-for-nothing": "Print a row in which every key is hidden. Which of your lines makes its weights so?",
     "first-key-for-nothing": "If every key is hidden, which weight may the first one have?",
     "mask-of-the-first-for-all": "Do two texts with different masks get different weights?",
     "padding-hides-queries": "Padding hides some keys. Does your code also touch the rows of some queries?",

@@ -220,6 +220,7 @@ NO_SUCH_DTYPE = "PyTorch cannot compute this for numbers of the type"
 TWO_DTYPES = "numbers of two dtypes meet"
 PAIR = "gives a pair, values and places"
 VIEW = "`view` cannot lay these numbers out so without copying them"
+OF_NUMPY, NOT_OF_NUMPY = "a NumPy array", "NumPy knows no"
 NO_INIT = "a layer is assigned before `super().__init__()`"
 ONE_TRUTH = (
     "{} of several numbers stands where one truth value or one number is expected: ask `is None` for whether it is "
@@ -275,6 +276,8 @@ KNOWN: list[tuple[re.Pattern[str], str | Callable[..., str]]] = [
             r"scalars",
             ONE_NUMBER,
         ),
+        (r"Concatenation operation is not implemented for NumPy arrays(?s:.*)", f"a tensor is added to {OF_NUMPY}"),
+        (r"Cannot interpret '(torch\.\w+)' as a data type", rf"{NOT_OF_NUMPY} dtype \1"),
         # PyTorch
         (r"a Tensor with \d+ elements cannot be converted to Scalar", ONE_NUMBER),
         (
@@ -304,6 +307,10 @@ KNOWN: list[tuple[re.Pattern[str], str | Callable[..., str]]] = [
             rf"`\1` over one axis of a tensor {PAIR}, and only the values can be computed with",
         ),
         (
+            r"(\w+)\(\): argument '\w+' \(position \d\) must be Tensor, not numpy\.ndarray",
+            rf"torch.\1 takes a tensor, and it got {OF_NUMPY}",
+        ),
+        (
             r"(\w+)\(\): argument 'input' \(position 1\) must be Tensor, not (int|float)",
             r"torch.\1 takes a tensor, and it got one \2: `math` has a \1 for those",
         ),
@@ -330,7 +337,7 @@ KNOWN: list[tuple[re.Pattern[str], str | Callable[..., str]]] = [
         ),
         (
             r"Can't call numpy\(\) on Tensor that requires grad\. Use .* instead(?:\.(?=\.))?",
-            "a tensor that a gradient flows through cannot become a NumPy array, which would lose the gradient",
+            f"a tensor that a gradient flows through cannot become {OF_NUMPY}, which would lose the gradient",
         ),
         (
             r"one of the variables needed for gradient computation has been modified by an in-?place operation"
@@ -346,11 +353,14 @@ KNOWN: list[tuple[re.Pattern[str], str | Callable[..., str]]] = [
 # ---------------------------------------------------------------- what is asked about an error
 
 OF_DTYPES = "Print the dtype of each part of that line. Which one is not the expected one, and where is it made?"
+TWO_LIBRARIES = "Which part of that line is NumPy's, and which PyTorch's? Which of the two should all of it be?"
 ASKED = {
     NO_INIT: "What does the first line of `__init__` have to be, so that a layer can be kept as a member?",
     IN_PLACE: "Which line writes into a tensor: with `+=`, with `x[...] =`, or with a method such as `add_`?",
     " is not defined": "Where is that name made: in this function, or in a cell that has run? Is it spelled so there?",
     **dict.fromkeys((TWO_DTYPES, NO_SUCH_DTYPE), OF_DTYPES),
+    **dict.fromkeys((OF_NUMPY, NOT_OF_NUMPY), TWO_LIBRARIES),
+    ONE_NUMBER: "How many numbers has what goes into each function of that line? Which function takes only one?",
     PAIR: "Is that line written for an array or for a tensor? Which part of the pair do you need?",
     VIEW: "Which step before the `view`, such as a transpose, leaves the numbers in another order in memory?",
     ": `raise ": "What came in, and for what should that line raise?",

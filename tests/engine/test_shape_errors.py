@@ -83,6 +83,9 @@ class _Late(torch.nn.Module):
             lambda: t(2, 2).masked_fill(z((2, 2)) > 0, 1.0),
             "`masked_fill` cannot take what it got: (numpy.ndarray, float)",
         ),
+        (lambda: z(3) + t(3), "a tensor is added to a NumPy array"),
+        (lambda: z(3).astype(t(3).dtype), "NumPy knows no dtype torch.float32"),
+        (lambda: torch.matmul(t(3), z(3)), "torch.matmul takes a tensor, and it got a NumPy array"),
         (lambda: torch.sqrt(4), "torch.sqrt takes a tensor, and it got one int"),
     ],
 )

@@ -155,6 +155,7 @@ WORDS = mutation_hints.HINTS | {
     | softmax_options.AXES
     | mutation_options.in_one_part(mutation_options.without(CURVES, "another-base", "epsilon-added"))
     | mutation_options.TURNS
+    | mutation_options.only(mutation_options.AFTER, "scaled-after-softmax", "output-scaled")
     | {"stops-at-a-length": [*size_options.TABLES, *size_options.SIZES["stops-at-a-length"]]}
     | mutation_options.only(size_options.SIZES, "some-heads-only")
     | CAUSAL,

@@ -156,6 +156,7 @@ def _of_three_axes(xp, key):
     | size_options.SIZES
     | mutation_options.in_one_part(mutation_options.without(CURVES, "another-base", "epsilon-added"))
     | mutation_options.TURNS
+    | mutation_options.only(mutation_options.AFTER, "scaled-after-softmax", "output-scaled")
     | {
         "one-batch-axis-only": mistake.mutant(
             {"turn": lambda xp, key: xp.swap(key, 1, 2)},

@@ -195,6 +195,10 @@ class ModernDecoderBlock(Block):
         "window-ignored": mistake.known(
             {"may_see": lambda back, window: back >= 0}, hint="With a window of 3, does word 6 hear from word 0?"
         ),
+        "mask-inverted": mistake.mutant(
+            {"may_see": lambda back, window: ~Block.may_see(back, window)},
+            hint="Print the mask of three words. Does True mean in it what your fill, or your `where`, takes it for?",
+        ),
         "mask-missing": [{"may_see": lambda back, window: back > -(10**6)}],
         "layer-norm": mistake.known({"normed": layer_norm}, hint="Is the mean taken off in this notebook's norm?"),
         "no-residual-around-attention": mistake.known(

@@ -40,11 +40,16 @@ class TestAttentionInCache:
             self.judge(student, [[17.1492]], [[0.2851, 0.7149]], self.QUERY, self.K, self.V)
 
     def test_three_words(self, student):
-        """Two heads of width 4, and three words in the cache."""
+        """Two heads of width 4, and three words in the cache, with values of width 4 and 5."""
         query, K, V = self.OTHER
         with shown("At which place does each key stand? Is a value rotated?", query=query, K=WAVES, V=WAVES):
-            self.judge(student, OUTPUT, WEIGHTS, query, K, V)
-        with shown("What does your code keep from one call to the next?", query=query, K=WAVES, V="minus those"):
+            self.judge(student, OUTPUT[:, :4], WEIGHTS, query, K, V[..., :4])
+        with shown(
+            "What does your code keep from one call to the next?",
+            query=query,
+            K=WAVES,
+            V="minus those, and one column more",
+        ):
             self.judge(student, -OUTPUT, WEIGHTS, query, K, -V)
 
     def test_a_sink_by_hand(self, student):

@@ -152,6 +152,7 @@ SHARING = {
     | mutation_options.without(mutation_options.SCALES, "scale-by-length", "scale-by-half-d_k")
     | mutation_options.BY_VALUES
     | mutation_options.only(mutation_options.OPERANDS, "keys-blended")
+    | mutation_options.only(mutation_options.AFTER, "scaled-after-softmax", "output-scaled")
     | mutation_options.only(
         softmax_options.CURVES, "softmax-missing", "softmax-twice", "no-exponential", "not-normalised", "sign-flipped"
     )
