@@ -129,7 +129,10 @@ def _must_be_right(got: np.ndarray, wanted: np.ndarray, wrong: np.ndarray, hint:
     if tells:
         place = () if wrong.size <= FEW else first[:-1] if wrong.shape[-1] <= WIDE else first
         count = f" ({wrong.sum()} of {wrong.size} numbers differ)" if wrong.size > 1 else ""
-        both = f"`{as_text(got[place])}`, wanted `{as_text(wanted[place])}`"
+        one, other = got[place], wanted[place]
+        if (got.dtype.kind == "b") != (wanted.dtype.kind == "b"):  # truth values beside numbers: as 1 and 0
+            one, other = one + 0, other + 0
+        both = f"`{as_text(one)}`, wanted `{as_text(other)}`"
         fail(f"{what}{place_of(place)} came out as {both}{count}.", hint, got=got, wanted=wanted)
     difference = ArrayDifference(got, wanted, first, what, int(wrong.sum()))
     raise Mismatch(difference.text(first), hint, got=got, difference=difference)

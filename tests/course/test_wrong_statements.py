@@ -25,7 +25,7 @@ def checked(assignment, exercise, *edits, code=None):
     return examine(exercise, names)
 
 
-A1, A2, A3, A4, A5, *_ = BY_NAME
+A1, A2, A3, A4, A5, _, _, A8, _ = BY_NAME
 
 
 @pytest.mark.parametrize(
@@ -69,12 +69,20 @@ FIRST_LINES = [
     (A2, "torch_masked_attention", [("dim=-1", "dim=-2"), ("~mask", "mask")], "Over which axis"),
     (A5, "DecoderBlock", [("x = x + attended", "x = x + F.dropout(attended, 0.1)")], "a dropout was on"),
     (A5, "DecoderBlock", [("x = x + attended", "x += attended")], "changed in place"),
+    (A5, "TransformerDecoder", [("self.positions[:L]", "positional_encoding(L, self.d_model)")], "is NumPy's"),
+    (A8, "ModernDecoderBlock", [("masked_fill(~seen", "masked_fill(seen")], "the first NaN"),
 ]
 
 
 @pytest.mark.parametrize(("assignment", "exercise", "edits", "words"), FIRST_LINES)
 def test_first_line_is_about_what_is_wrong(assignment, exercise, edits, words):
     assert words in first_line(checked(assignment, exercise, *edits))
+
+
+def test_truth_values_and_numbers_are_shown_alike():
+    """A mask that is inverted, and of integers."""
+    edit = ("np.arange(max_length) < lengths", "(np.arange(max_length) >= lengths).astype(int)")
+    assert "came out as `[0, 0, 0, 0, 1]`, wanted `[1, 1, 1, 1, 0]`" in first_line(checked(A2, "padding_mask", edit))
 
 
 def test_code_that_raises_is_not_called_almost_right():

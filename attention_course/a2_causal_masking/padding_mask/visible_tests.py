@@ -55,7 +55,7 @@ class TestPaddingMask:
     def test_nothing_real(self, student):
         """Where no text has a word, nothing is real."""
         with shown("Does a text's row depend on the other texts?", lengths=[0, 0], max_length=3):
-            close(expect.array(student.padding_mask([0, 0], 3)), np.zeros((2, 1, 3)))
+            close(expect.array(student.padding_mask([0, 0], 3)), np.zeros((2, 1, 3), dtype=bool))
 
     def test_long_texts(self, student):
         """Thirty texts with 20 to 600 words, and one with 4,500: each row has as many True as its text has words."""

@@ -53,7 +53,8 @@ def _attending(
         S = K.shape[-2]
         asked = turn()(query[..., None, :], np.array([query_at(S)]))
         keys = turn()(K, keys_at(S))
-        values = V if values_at is None else turn()(V, values_at(S))
+        # For values of an odd width the last step of a rotation raises.
+        values = V if values_at is None else turn()(V, values_at(S)).reshape(V.shape)
         found = softened(curve, sink, kept)(sink_logits, d)
         output, weights = mutation_options.attend(NUMPY, asked, keys, values, curve=found, **options)
         return back(output[..., 0, :], weights[..., 0, :])
