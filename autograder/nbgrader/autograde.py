@@ -16,7 +16,6 @@ from typing import Any
 import nbformat
 from filelock import FileLock, Timeout
 from msgspec import structs
-from nbgrader.api import MissingEntry
 from nbgrader.converters import Autograde as NbGraderAutograde
 from nbgrader.converters.base import NbGraderException
 from nbgrader.utils import setenv
@@ -138,11 +137,7 @@ class Autograde(NbGraderAutograde, PlainFiles):
 
     def _begin(self, assignment: Assignment) -> Basis:
         """What marks depend on. Raises `CourseError` if nobody can be graded; an instructor's notices come first."""
-        name = assignment.name
-        try:
-            basis = Basis.of(self.coursedir, assignment)
-        except MissingEntry:
-            raise CourseError(f"{name} is not in the gradebook; run: nbgrader generate_assignment {name}") from None
+        basis = Basis.of(self.coursedir, assignment)
         check_penalty_plugin(self)
         self.notices += [*no_due_date(self), *points_that_differ(self.coursedir, assignment)]
         if not self.scheduler and (unsafe := what_is_unsafe(self._sandbox(), assignment.root)):

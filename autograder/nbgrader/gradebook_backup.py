@@ -26,7 +26,7 @@ from nbgrader.api import (
 )
 
 from autograder.errors import AutograderError, SubmissionError, in_words
-from autograder.nbgrader.gradebook_rows import autograded_folder
+from autograder.nbgrader.gradebook_rows import autograded_folder, released
 from autograder.nbgrader.hardening.files import SECRET, TIMESTAMP, digest_of, notebooks_in
 from autograder.reading import read_bytes
 from autograder.reports.store import EVERYBODY, NOTEBOOK, SavedRows, Store
@@ -133,7 +133,9 @@ def _restore_folder(coursedir: Any, assignment: str, student: str, files: Mappin
 
 def _cells(book: Gradebook, assignment: str) -> Iterator[Any]:
     """The rows of an assignment's cells."""
-    for notebook in _assignment(book, assignment).notebooks:
+    with released(assignment):
+        notebooks = book.find_assignment(assignment).notebooks
+    for notebook in notebooks:
         yield from (*notebook.grade_cells, *notebook.task_cells, *notebook.source_cells)
 
 
@@ -154,11 +156,3 @@ def _restore(rows: Iterable[Any], saved: SavedRows) -> None:
             del before["needs_manual_grade"]
         for name, value in before.items():
             setattr(row, name, value)
-
-
-def _assignment(book: Gradebook, name: str) -> Any:
-    try:
-        return book.find_assignment(name)
-    except MissingEntry:
-        reason = f"the gradebook has no {name}; run `nbgrader generate_assignment {name}` first"
-        raise AutograderError(reason) from None

@@ -28,6 +28,7 @@ from autograder.course.assignments import Assignment, Exercise
 from autograder.course.content import settings_now
 from autograder.course.source_notebook import check_cell, exercise_name
 from autograder.discovery import name_problem
+from autograder.errors import CourseError
 from autograder.nbgrader.hardening.files import notebooks_in
 from autograder.reports.roster import Person
 
@@ -131,9 +132,19 @@ class CourseCell:
         return {name: value for name, value in vars(self).items() if name not in omitted} | {"schema_version": 3}
 
 
+@contextlib.contextmanager
+def released(assignment: str) -> Iterator[None]:
+    """Raises `CourseError` where the gradebook misses something of an assignment."""
+    try:
+        yield
+    except MissingEntry:
+        text = f"{assignment} is not in the gradebook; run: nbgrader generate_assignment {assignment}"
+        raise CourseError(text) from None
+
+
 def course_cells(coursedir: Any, assignment: Assignment) -> dict[str, CourseCell]:
-    """The gradebook's cells of a released notebook, by grade_id. Raises `MissingEntry` if it was not released."""
-    with Gradebook(coursedir.db_url, coursedir.course_id) as book:
+    """The gradebook's cells of a released notebook, by grade_id. Raises `CourseError` if it was not released."""
+    with released(assignment.name), Gradebook(coursedir.db_url, coursedir.course_id) as book:
         notebook = book.find_notebook(assignment.notebook.stem, assignment.name)
         points = {cell.name: cell.max_score for cell in [*notebook.grade_cells, *notebook.task_cells]}
         grades, solutions, tasks = (

@@ -54,7 +54,7 @@ class Basis:
 
     @classmethod
     def of(cls, coursedir: Any, assignment: Assignment) -> Basis:
-        """Read from the course and the gradebook. Raises `MissingEntry` if the assignment was not released."""
+        """Read from the course and the gradebook. Raises `CourseError` if the assignment was not released."""
         cells, answers = course_cells(coursedir, assignment), assignment.written_answers
         points = points_of(cells)
         graded = [name for name in assignment.graded_cells if name in points]

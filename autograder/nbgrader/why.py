@@ -34,10 +34,7 @@ def lines(assignment: Assignment, nbgrader: Any, student: str) -> tuple[list[str
     history.record(coursedir, assignment.name, student, history.BY_HAND)  # what was entered in some other way
     known = store.entries(assignment.name, student)[student]
     now = known[-1]
-    try:
-        basis = history.Basis.of(coursedir, assignment)
-    except MissingEntry:
-        raise AutograderError(f"the gradebook has no {assignment.name}") from None
+    basis = history.Basis.of(coursedir, assignment)
     report = store.report(assignment.name, student, now.made)
     other = [one.name for one in report.exercises if not _agrees(one.name, one.score, now)] if report else []
     late = f", {points(now.penalty)} of them lost for being late" if now.penalty else ""
