@@ -156,7 +156,8 @@ def test_missing_super_init_asks_about_the_first_line_only(name):
 
 
 RAISED = [
-    ("softmax", "np.exp(x - x.max", "math.exp(x - x.max", "several numbers stand where one is expected", ""),
+    ("softmax", "np.exp(x - x.max", "math.exp(x - x.max", "several numbers stand where one is expected",
+     "How many numbers has what goes into each function of that line?"),
     ("torch_scaled_dot_product_attention", "torch.softmax(scores, dim=-1)", "torch.softmax(scores.long(), dim=-1)",
      "PyTorch cannot compute this for numbers of the type Long", "Print the dtype of each part of that line"),
     ("torch_scaled_dot_product_attention", "torch.softmax(scores, dim=-1)", "scores - scores.max(-1, keepdim=True)",
