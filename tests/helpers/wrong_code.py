@@ -106,7 +106,7 @@ SAME = [
     "last-but-one-position last-word-not-read",
     "repetition-forbidden no-repetition stops-at-a-word-it-has-written",
     "heads-and-places-swapped head-and-place-swapped",
-    "first-item-only first-of-the-batch-only",
+    "first-item-only first-of-the-batch-only first-text-only",
     "angle-rounded angles-rounded angles-of-whole-numbers integer-division",
 ]
 
