@@ -359,7 +359,7 @@ ASKED = {
     IN_PLACE: "Which line writes into a tensor: with `+=`, with `x[...] =`, or with a method such as `add_`?",
     " is not defined": "Where is that name made: in this function, or in a cell that has run? Is it spelled so there?",
     **dict.fromkeys((TWO_DTYPES, NO_SUCH_DTYPE), OF_DTYPES),
-    **dict.fromkeys((OF_NUMPY, NOT_OF_NUMPY), TWO_LIBRARIES),
+    **dict.fromkeys((OF_NUMPY, NOT_OF_NUMPY, "but got numpy.ndarray", "ndarray' and 'Tensor'"), TWO_LIBRARIES),
     ONE_NUMBER: "How many numbers has what goes into each function of that line? Which function takes only one?",
     PAIR: "Is that line written for an array or for a tensor? Which part of the pair do you need?",
     VIEW: "Which step before the `view`, such as a transpose, leaves the numbers in another order in memory?",

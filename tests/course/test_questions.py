@@ -162,6 +162,8 @@ RAISED = [
      "PyTorch cannot compute this for numbers of the type Long", "Print the dtype of each part of that line"),
     ("torch_scaled_dot_product_attention", "torch.softmax(scores, dim=-1)", "scores - scores.max(-1, keepdim=True)",
      "of a tensor gives a pair", "Is that line written for an array or for a tensor?"),
+    ("torch_scaled_dot_product_attention", "weights @ value, weights", "weights.numpy() @ value, weights",
+     "'numpy.ndarray' and 'Tensor'", "Which part of that line is NumPy's"),
     ("split_heads", "raise ValueError", "raise Exception", "It should raise ValueError.",
      "Which kind of error does the docstring ask for"),
     ("split_heads", "raise ValueError", "return ValueError", "raised nothing (is there a `raise`?)",
