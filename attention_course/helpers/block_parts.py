@@ -117,29 +117,28 @@ def on_the_novel(make: Make, rotate: Rotate, part: str, seed: int = 0) -> float:
 
 
 def news_table(make: Make, rotate: Rotate, trained: Collection[str]) -> None:
-    """Print your losses without each part in `trained`, beside the middle ones of our three runs for all parts."""
-    print("               numbers    steps 101 to 150       held-out news")
-    print("without       to learn     yours      ours     yours      ours")
+    """Print the losses without each part: yours if it is in `trained`, and those of our three runs, best first."""
+    print("              numbers       steps 101 to 150           held-out news")
+    print("without      to learn     yours   ours              yours   ours")
     with _waiting():
         for part, runs in ours().items():
-            yours = (
-                _run(part, on_the_news, make, rotate) if part in trained else runs | {"early": None, "held_out": None}
-            )
-            if yours is not None:
-                losses = [loss for name in ("early", "held_out") for loss in (yours[name], sorted(runs[name])[1])]
-                shown = ("        -" if loss is None else f"{loss:9.3f}" for loss in losses)
-                print(f"{part:12} {yours['numbers']:9,}", *shown)
+            yours = _run(part, on_the_news, make, rotate) if part in trained else None
+            losses = (_beside(yours and yours[name], runs[name]) for name in ("early", "held_out"))
+            print(f"{part:12} {(yours or runs)['numbers']:8,}", *losses)
 
 
-def novel_table(make: Make, rotate: Rotate, parts: Sequence[str]) -> None:
-    """Print your losses on the novel without each of these parts, beside the middle ones of our three runs."""
-    print("without       yours      ours")
-    runs = ours_on_the_novel()
+def novel_table(make: Make, rotate: Rotate, trained: Collection[str]) -> None:
+    """Print the losses on the novel in the same way, and in the last line those of the decoder of assignment 5."""
+    print("without          yours   ours")
     with _waiting():
-        for part in parts:
-            if (yours := _run(part, on_the_novel, make, rotate)) is not None:
-                print(f"{part:10} {yours:8.2f} {sorted(runs[part])[1]:9.2f}")
-        print(f"the decoder of assignment 5 {sorted(runs['assignment 5'])[1]:.2f}")
+        for part, runs in ours_on_the_novel().items():
+            yours = _run(part, on_the_novel, make, rotate) if part in trained else None
+            print(f"{part:12} {_beside(yours, runs)}")
+
+
+def _beside(yours: float | None, ours: Sequence[float]) -> str:
+    """One loss of yours, or a dash, and those of our runs."""
+    return f"{'-' if yours is None else format(yours, '.2f'):>9}   " + " ".join(f"{loss:.2f}" for loss in sorted(ours))
 
 
 @contextlib.contextmanager

@@ -12,30 +12,27 @@
 # **Time:** about 205 minutes, two of them training, in two sittings. **Difficulty:** ●●●. **Builds on:** assignments 2, 4, 5 and 6.
 #
 # Open a language model of today, such as Llama or Mistral, and you find your decoder of assignment 5 with a handful of parts changed.
-# You write these parts here, and compare each with the slow version that you know.
+# You write these parts here, and compare them with what you know.
 #
 # | you write | in place of | why |
 # | --- | --- | --- |
-# | 1. `rotate` | positions added to words | scores know the *distance* of two words |
+# | 1. `rotate` | positions added to words | a score knows the *distance* of two words |
 # | 2. `grouped_query_attention`<br>3. `cache_bytes` | keys and values for each head | less to keep while writing |
-# | 4. `decoding_step` | reading all again for each word | a new word is the work of one |
+# | 4. `decoding_step` | reading all again for each word | each step is the work of one word |
 # | 5. `sliding_window_mask`<br>6. `KeyValueCache`<br>7. `attention_in_cache` | looking back at everything | the cache stops growing |
-# | 8. `online_softmax_step`<br>9. `online_softmax_attention` | a table of all weights | the table is never made |
-# | 10. `rms_norm` | layer norm | one step less, as good |
+# | 8. `online_softmax_step`<br>9. `online_softmax_attention` | a table of all weights | far less memory |
+# | 10. `rms_norm` | layer norm | simpler, and as good |
 # | 11. `gated_feed_forward` | a ReLU | a little better, at the same size |
 # | 12. `ModernDecoderBlock` | your block | you train it, and take it apart |
 #
-# **Two sittings.** Stop after exercise 7, save the notebook, and later run its cells again. To begin with something short, take exercise 3,
-# 10 or 11: a line or two each.
+# **Two sittings.** Stop after exercise 7, save, and later run the cells again. For a short start take exercise 3, 10 or 11: a line or
+# two each.
 #
-# **How to work.** Write your code in place of `raise NotImplementedError()`, run the cell, then run the check below it. Grading
-# uses other numbers and sizes. A mistake in one exercise does not cost you the next.
+# **How to work.** Write your code in place of `raise NotImplementedError()`, run the cell, then run the check below it. A mistake
+# in one exercise does not cost you the next. Ready-made attention, rotation and norms earn nothing inside an exercise.
 #
-# **What also counts**, a little each time: `float32` in gives `float32` out (an array from NumPy is `float64` unless you say
-# otherwise), the arguments stay as they are, and they may come by name. Numbers are finite, and sizes at least 1, unless a
-# docstring says otherwise.
-#
-# **Ready-made** attention, rotation and norms earn nothing inside an exercise. In your own cells they are welcome, to compare with.
+# **What also counts**, a little each time: `float32` in gives `float32` out, the arguments stay as they are, and they may come by
+# name. Numbers are finite, and sizes at least 1, unless a docstring says otherwise.
 #
 # **Stuck?** `hint("rotate")` gives a nudge, then a second one, then where to read. Nobody sees what you ask for. After a restart, run
 # the first code cell again.
@@ -53,12 +50,11 @@ from attention_course import check, explore, grading, heatmap, hint
 #
 # *About 20 minutes · medium*
 #
-# In assignment 5 a position was a row of sines and cosines, *added* to a word. And $PE_{pos + k}$ was $PE_{pos}$, **rotated** by the
-# same matrix for every $pos$. *Rotary positions* ([Su et al. 2021](https://arxiv.org/abs/2104.09864), section 3.2) keep only the
-# rotation: each query and each key is turned by an angle that grows with its position. Values are not. (*Turn* and *rotate* mean the
-# same here.)
+# In assignment 5 a position was a row of sines and cosines, *added* to a word. *Rotary positions*
+# ([Su et al. 2021](https://arxiv.org/abs/2104.09864), section 3.2) add nothing. They **turn** (or *rotate*) each query and each key by
+# an angle that grows with its position. Values are not turned.
 #
-# Why that is enough: a dot product depends on the angle *between* two vectors. Turn a query at position $m$ by $m\,\theta$ and a
+# Why does that work? A dot product depends on the angle *between* two vectors. Turn a query at position $m$ by $m\,\theta$ and a
 # key at position $n$ by $n\,\theta$, and that angle changes by $(m - n)\,\theta$. So a score knows **how far apart** two words are, and in
 # which order, but not where.
 #
@@ -81,8 +77,8 @@ from attention_course import check, explore, grading, heatmap, hint
 # <details>
 # <summary>Have you seen pairs in halves?</summary>
 #
-# The paper pairs neighbours, and so do we. Many programs pair column $i$ with column $i + d/2$. Both are fine, since a model learns
-# $W_Q$ and $W_K$ to fit; but weights trained with one pairing are of no use with the other.
+# The paper pairs neighbours, and so do we. Many programs pair column $i$ with column $i + d/2$. Either will do, since a model learns
+# $W_Q$ and $W_K$ to fit; but weights trained with one are of no use with the other.
 #
 # </details>
 
@@ -102,12 +98,12 @@ def rotate(x, positions, base=10000.0):
     """
     ### BEGIN SOLUTION
     d = x.shape[-1]
-    speed = base ** (-np.arange(0, d, 2) / d)                           # (d / 2,): one for each pair
-    angle = positions[:, np.newaxis] * speed                            # (L, d / 2)
+    speed = base ** (-np.arange(0, d, 2) / d)                     # (d / 2,): one for each pair
+    angle = positions[:, np.newaxis] * speed                      # (L, d / 2)
     cos, sin = np.cos(angle).astype(x.dtype), np.sin(angle).astype(x.dtype)
-    first, second = x[..., 0::2], x[..., 1::2]                          # (..., L, d / 2) each
+    first, second = x[..., 0::2], x[..., 1::2]                    # (..., L, d / 2) each
     turned = [first * cos - second * sin, first * sin + second * cos]
-    return np.stack(turned, axis=-1).reshape(x.shape)                   # (..., L, d / 2, 2) -> (..., L, d)
+    return np.stack(turned, axis=-1).reshape(x.shape)             # (..., L, d / 2, 2) -> (..., L, d)
     ### END SOLUTION
 
 
@@ -118,32 +114,31 @@ def rotate(x, positions, base=10000.0):
 # check("rotate")
 
 # %% [markdown]
-# **What to notice.** One vector, $(1, 0, 1, 0, \ldots)$, at the positions 0 to 31. The first pair goes round fast, like a second
-# hand; the last one hardly moves. Turning makes nothing longer: all rows have one *length*.
+# **What to notice.** Nine pairs, each $(1, 0)$ at position 0, and the first number of each as the position grows. Pair 0 goes round
+# fast, like a second hand; the last one hardly moves. Turning makes no vector longer.
 
 # %% tags=["active-ipynb"]
-# vector = np.tile([1.0, 0.0], 16)                                   # (32,): sixteen pairs, each (1, 0)
-# turned = rotate(np.tile(vector, (32, 1)), np.arange(32))           # (32, 32)
+# vector = np.tile([1.0, 0.0], 9)                                    # (18,): nine pairs, each (1, 0)
+# turned = rotate(np.tile(vector, (50, 1)), np.arange(50))           # (50, 18): at 50 positions
 # print("lengths:", np.unique(np.linalg.norm(turned, axis=-1).round(9)))
-# heatmap(turned, title="one vector, turned: row = position, column = place in the vector")
+# heatmap(turned[:, 0::2].T, title="first number of each pair: row = pair, column = position")
 
 # %% [markdown]
-# Now the promise. Below are the scores of twelve words with the same query and the same key; only their places differ.
+# Now the promise. Below are the scores of eight words with the same query and the same key; only their places differ.
 # **Predict first:** in which cells do equal scores stand? And do scores shrink, the further apart the words are?
 
 # %% tags=["active-ipynb"]
 # random = np.random.default_rng(3)
-# q, k = np.tile(random.normal(size=16), (12, 1)), np.tile(random.normal(size=16), (12, 1))   # (12, 16) each
-# place = np.arange(12)
-# scores = rotate(q, place) @ rotate(k, place).T                                              # (12, 12)
+# q, k = random.normal(size=(2, 1, 16)).repeat(8, axis=1)         # (8, 16) each: eight equal rows
+# place = np.arange(8)
+# scores = rotate(q, place) @ rotate(k, place).T                  # (8, 8)
 # later = rotate(q, place + 1000) @ rotate(k, place + 1000).T
 # print("the same a thousand places on:", np.allclose(scores, later))
-# heatmap(scores / np.abs(scores).max(), rows=[f"{n}" for n in place], columns=[f"{n}" for n in place],
-#         title="scores of equal words, by position")
+# heatmap(scores / np.abs(scores).max(), title="scores of equal words: row = query, column = key")
 
 # %% [markdown]
 # **What to notice.** Scores are equal along every **diagonal**: they know the distance, and which word comes first. A thousand
-# places on, nothing has changed. And they do not simply fall with the distance: pairs go round, so a score may rise again.
+# places on, nothing has changed. But they do not simply shrink: pairs go round, so a score may rise again.
 
 # %% [markdown]
 # ## 2. `grouped_query_attention`
@@ -151,9 +146,9 @@ def rotate(x, positions, base=10000.0):
 # *About 20 minutes · medium*
 #
 # While a model writes, it keeps the keys and values of every word so far, for each head in each layer: the **KV cache**. To make it
-# smaller, let heads **share**. In *multi-query* attention ([Shazeer 2019](https://arxiv.org/abs/1911.02150)) all heads have their own
+# smaller, heads **share**. In *multi-query* attention ([Shazeer 2019](https://arxiv.org/abs/1911.02150)) all heads have their own
 # queries, and one set of keys and values. In *grouped-query* attention ([Ainslie et al. 2023](https://arxiv.org/abs/2305.13245)) each
-# group of heads shares one: nearly as good as a full set, nearly as small as one.
+# group of heads has one: nearly as good as a full set, nearly as fast as a single one.
 #
 # Neighbours form a group. With $h$ query heads and $g$ heads of keys and values, query head $i$ belongs to head
 # $\lfloor i / (h / g) \rfloor$. Eight query heads:
@@ -164,13 +159,17 @@ def rotate(x, positions, base=10000.0):
 # | 2 | 0 | 0 | 0 | 0 | 1 | 1 | 1 | 1 | grouped-query |
 # | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | multi-query |
 #
-# The rest is known: scores divided by $\sqrt{d_k}$, a mask where `True` means *may attend*, a softmax, a blend of values; zeros for a
+# The rest is as ever: scores divided by $\sqrt{d_k}$, a mask where `True` means *may attend*, a softmax, a blend of values; zeros for a
 # query that may attend to nothing.
 
 # %% [markdown]
-# **By hand:** one word, two query heads, $(2, 0, 1, 1)$ and $(0, 0, 0, 0)$; both share the keys of two words, $(1, 1, 0, 0)$ and
-# $(2, 1, 2, 0)$. Head 0 has the dot products 2 and 6, so the scores 1 and 3, and the weights $(0.119, 0.881)$. Head 1 asks for
-# nothing and gets $(0.5, 0.5)$. With the shared values $(10, 0)$ and $(0, 10)$ the outputs are $(1.19, 8.81)$ and $(5, 5)$.
+# **By hand:** one word and two query heads. They share the keys of two words, $(1, 1, 0, 0)$ and $(2, 1, 2, 0)$, and their values,
+# $(10, 0)$ and $(0, 10)$.
+#
+# | head | query | dot products | scores | weights | output |
+# | --- | --- | --- | --- | --- | --- |
+# | 0 | $(2, 0, 1, 1)$ | 2, 6 | 1, 3 | 0.119, 0.881 | $(1.19, 8.81)$ |
+# | 1 | $(0, 0, 0, 0)$ | 0, 0 | 0, 0 | 0.5, 0.5 | $(5, 5)$ |
 
 # %% [markdown]
 # **Bring your `masked_softmax`** from assignment 2: copy it into the next cell. It earns no points and costs none. If it has a
@@ -212,15 +211,15 @@ def grouped_query_attention(Q, K, V, num_kv_heads, mask=None):
     if h % num_kv_heads != 0:
         raise ValueError(f"{h} heads cannot form {num_kv_heads} groups of one size")
     group = h // num_kv_heads
-    K, V = K.repeat(group, axis=-3), V.repeat(group, axis=-3)            # (..., h, S, d): 0, 0, 1, 1 for a group of 2
-    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(d_k)                     # (..., h, L, S)
+    K, V = K.repeat(group, axis=-3), V.repeat(group, axis=-3)    # (..., h, S, d): heads 0, 0, 1, 1
+    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(d_k)             # (..., h, L, S)
     if mask is not None:
         scores = np.where(mask, scores, np.finfo(scores.dtype).min)
     exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
     weights = exps / exps.sum(axis=-1, keepdims=True)
     if mask is not None:
-        weights = np.where(mask, weights, 0)                             # for a query that may attend to nothing
-    return weights @ V, weights                                          # (..., h, L, S) @ (..., h, S, d_v)
+        weights = np.where(mask, weights, 0)                     # in a row without any key, too
+    return weights @ V, weights                                  # (..., h, L, S) @ (..., h, S, d_v)
     ### END SOLUTION
 
 
@@ -267,9 +266,9 @@ def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
 # check("cache_bytes")
 
 # %% [markdown]
-# A model of 8 billion parameters, as Llama 3 has it ([Grattafiori et al. 2024](https://arxiv.org/abs/2407.21783), table 3), has 32
-# layers, 32 query heads of width 128, and 16 GB of weights. It reads one text of 128,000 tokens. **Predict first:** will the cache be
-# smaller than the model itself, with a full set of heads? And with eight?
+# A Llama 3 of 8 billion parameters ([Grattafiori et al. 2024](https://arxiv.org/abs/2407.21783), table 3) has 32 layers, 32 query
+# heads of width 128, and 16 GB of weights. It reads one text of 128,000 tokens. **Predict first:** will the cache be smaller than the
+# model itself, with a full set of heads? And with eight?
 
 # %% tags=["active-ipynb"]
 # print("heads of keys and values    a token    128,000 tokens")
@@ -280,24 +279,25 @@ def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
 # print(f"the model's own weights {16.0:27.1f} GB")
 
 # %% [markdown]
-# **What to notice.** With a full set of heads, the cache of *one* long text is four times as large as the model. Shared among four
-# heads each, it is as large as the model. That is why nearly every large model shares.
+# **What to notice.** With a full set of heads, the cache of *one* long text is four times as large as the model; with eight, it is as
+# large as the model. That is why nearly every large model shares.
 
 # %% [markdown]
 # ## 4. `decoding_step`
 #
 # *About 20 minutes · hard*
 #
-# Now use a cache. A new word needs a query, a key and a value of its own, and the keys and values of the words before it, but nothing
-# else of theirs. So a step does the work of **one** word:
+# Now use the cache. Of the words before it, a new word needs only the keys and values. So a step does the work of **one** word:
 #
 # 1. from the new word $x$ make a query, a key and a value, $x W_Q$, $x W_K$, $x W_V$, cut into heads;
 # 2. turn the query and the key by the word's position, which is the number of words in the cache;
-# 3. put the new key and value behind those in the cache (keys are kept turned, so that it happens once);
+# 3. put the new key and value behind those in the cache (keys are kept turned, so each is turned once);
 # 4. attend, in groups, and multiply by $W_O$.
 #
-# No mask is needed: what comes later is not there yet. The cache comes in and goes out again; the function keeps nothing. (In
-# exercise 6 an object does.)
+# No mask is needed: what comes later is not there yet. The cache comes in and goes out again; the function keeps nothing.
+#
+# You may call `rotate` and `grouped_query_attention`. If one of them still has a mistake, this exercise is judged with a right one in
+# its place.
 
 # %% [markdown]
 # **By hand**, $d_{model} = 2$ and one head of width 2, so $d_{head} = 2$. Two words, $x_0 = (1, 0)$ and $x_1 = (0, 1)$, and
@@ -316,10 +316,6 @@ def cache_bytes(num_layers, num_kv_heads, d_head, length, bytes_per_number=2):
 # | weights | 1 | 0.7588 and 0.2412 |
 # | blend of values | $(4, 0)$ | $(3.0352, 1.9295)$ |
 # | output, times $W_O$ | $(4, 0)$ | $(4.9648, 1.9295)$ |
-
-# %% [markdown]
-# You may call `rotate` and `grouped_query_attention`. If one of them still has a mistake, this exercise is judged with right ones in
-# their place.
 
 # %% nbgrader={"grade": false, "grade_id": "decoding_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
@@ -341,16 +337,16 @@ def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
     """
     ### BEGIN SOLUTION
     batch, d_head = x.shape[:-1], W_Q.shape[-1] // num_heads
-    place = np.array([0 if K is None else K.shape[-2]])                  # the newest word's
+    place = np.array([0 if K is None else K.shape[-2]])         # the newest word's
 
     def split(projected):
-        return projected.reshape(*batch, -1, 1, d_head)                  # (..., heads, 1, d_head): one word
+        return projected.reshape(*batch, -1, 1, d_head)         # (..., heads, 1, d_head): one word
 
     query, key, value = rotate(split(x @ W_Q), place), rotate(split(x @ W_K), place), split(x @ W_V)
     if K is not None:
         key, value = np.concatenate([K, key], axis=-2), np.concatenate([V, value], axis=-2)
     heads, _ = grouped_query_attention(query, key, value, key.shape[-3])  # (..., h, 1, d_head)
-    return heads.reshape(*batch, -1) @ W_O, key, value                   # (..., h * d_head) -> (..., d_model)
+    return heads.reshape(*batch, -1) @ W_O, key, value          # (..., h * d_head) -> (..., d_model)
     ### END SOLUTION
 
 
@@ -361,14 +357,14 @@ def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
 # check("decoding_step")
 
 # %% [markdown]
-# **What to notice.** Nine words one after the other, and all nine at once under a causal mask: no difference beyond rounding. So a
-# model that was trained under a causal mask may write with a cache.
+# **What to notice.** Nine words one after the other give the same as all nine at once under a causal mask. So a model that was
+# trained under a mask may write with a cache.
 
 # %% tags=["active-ipynb"]
 # random = np.random.default_rng(4)
-# text = random.normal(size=(9, 16))                                              # nine words, d_model = 16
-# W_Q, W_O = random.normal(size=(2, 16, 16)) / 4                                  # four query heads of width 4
-# W_K, W_V = random.normal(size=(2, 16, 8)) / 4                                   # two heads of keys and values
+# text = random.normal(size=(9, 16))                          # nine words, d_model = 16
+# W_Q, W_O = random.normal(size=(2, 16, 16)) / 4              # four query heads of width 4
+# W_K, W_V = random.normal(size=(2, 16, 8)) / 4               # two heads of keys and values
 #
 # def at_once(text):
 #     """The same attention for all words together."""
@@ -378,22 +374,24 @@ def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
 #     heads, _ = grouped_query_attention(rotate(q, words), rotate(k, words), v, len(k), seen)
 #     return heads.swapaxes(0, 1).reshape(len(text), -1) @ W_O
 #
-# K = V = None
-# for number, word in enumerate(text):
+# K, V, outputs = None, None, []
+# for word in text:
 #     output, K, V = decoding_step(word, K, V, W_Q, W_K, W_V, W_O, num_heads=4)
-#     print(f"word {number}: largest difference {np.abs(output - at_once(text)[number]).max():.0e}, cache {K.shape}")
+#     outputs.append(output)
+# apart = np.abs(outputs - at_once(text)).max()
+# print(f"largest difference: {apart:.0e}; keys in the cache: {K.shape}")
 
 # %% [markdown]
-# What does it save, on your machine? Four layers, a text of random words; without a cache, all words so far go through all layers again.
-# `cost_of` counts multiplications, by arrays that count while `@` works on them, and seconds. **Predict first:** twice as many words, how
-# many times the multiplications, with the cache and without?
+# What does it save? Four layers read a text of random words; without a cache, all words so far go through them again at each step.
+# `cost_of` counts the multiplications that `@` does, and seconds. **Predict first:** twice as many words, how many times the
+# multiplications, with the cache and without?
 
 # %% tags=["active-ipynb"]
 # from attention_course import cost_of
 #
 # d_model, layers = 64, 4
-# W_Q, W_O = random.normal(size=(2, d_model, d_model)) / 8                        # 16 query heads of width 4
-# W_K, W_V = random.normal(size=(2, d_model, 16)) / 8                             # four heads of keys and values
+# W_Q, W_O = random.normal(size=(2, d_model, d_model)) / 8    # 16 query heads of width 4
+# W_K, W_V = random.normal(size=(2, d_model, 16)) / 8         # four heads of keys and values
 #
 # def with_cache(text):
 #     caches = [(None, None)] * layers
@@ -408,15 +406,17 @@ def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
 #         for _ in range(layers):
 #             x = x + at_once(x)
 #
-# for length in (30, 60, 120) if not grading else ():         # nobody looks while it is graded
-#     text = random.normal(size=(length, d_model))
-#     (kept, fast), (repeated, slow) = cost_of(with_cache, text), cost_of(without_cache, text)
-#     print(f"{length:3d} words: {kept:5.1f} million multiplications with the cache, {repeated:7.1f} without;",
-#           f"{fast:.2f} s and {slow:.2f} s")
+# if not grading:                                             # nobody looks while it is graded
+#     print("        million multiplications         seconds")
+#     print("words   with a cache    without   with a cache   without")
+#     for length in (30, 60, 120):
+#         text = random.normal(size=(length, d_model))
+#         (kept, fast), (repeated, slow) = cost_of(with_cache, text), cost_of(without_cache, text)
+#         print(f"{length:5} {kept:14.1f} {repeated:10.1f} {fast:14.2f} {slow:9.2f}")
 
 # %% [markdown]
-# **What to notice.** From 60 words to 120, the multiplications grow 2.5 times with the cache and 5.3 times without. With it, each new word
-# goes through the matrices once, and only its scores get more. Without it, all words so far pay again.
+# **What to notice.** From 60 words to 120, the multiplications grow 2.5 times with the cache and 5.3 times without. With it, each new
+# word goes through the matrices once, and only its scores get more.
 
 # %% [markdown]
 # ## 5. `sliding_window_mask`
@@ -424,15 +424,15 @@ def decoding_step(x, K, V, W_Q, W_K, W_V, W_O, num_heads):
 # *About 15 minutes · easy*
 #
 # Shared or not, the cache grows with every word. With a **sliding window**, a word attends only to the last few words, itself among
-# them, and older ones can be thrown away ([Beltagy et al. 2020](https://arxiv.org/abs/2004.05150), section 3.1; Mistral,
+# them, and older ones are thrown away ([Beltagy et al. 2020](https://arxiv.org/abs/2004.05150), section 3.1; Mistral,
 # [Jiang et al. 2023](https://arxiv.org/abs/2310.06825), section 2).
 #
 # There is a catch. A softmax has to put its weight *somewhere*, and in large models heads that look for nothing put it on the
-# first words. Without those, the perplexity of a Llama 2 went from 5.4 to more than 5,000; with four of them kept, it went on
-# writing well. They are called **attention sinks** ([Xiao et al. 2023](https://arxiv.org/abs/2309.17453), figure 1 and section 3).
+# first words, the **attention sinks** ([Xiao et al. 2023](https://arxiv.org/abs/2309.17453), figure 1 and section 3). Once these were
+# thrown away, the perplexity of a Llama 2 went from 5.4 to more than 5,000; with four of them kept, it went on writing well.
 #
-# So query $i$ may attend to key $j$ if $j$ does not come later, **and** it is one of the last `window` words (the word itself
-# counts) **or** one of the first `sinks` words:
+# So query $i$ may attend to key $j$ if $j$ does not come later, **and** is one of the last `window` words **or** one of the first
+# `sinks` words:
 #
 # $$j \le i \quad\text{and}\quad (\, i - j < window \quad\text{or}\quad j < sinks \,)$$
 
@@ -476,24 +476,20 @@ def sliding_window_mask(length, window, sinks=0):
 # check("sliding_window_mask")
 
 # %% [markdown]
-# **What to notice.** Twelve words: all that came before, a window of 4, and the window with two sinks. The cache holds as many words
-# as the longest row has dark cells: 12, 4 and 6. The last two do not grow with the text.
+# **What to notice.** The cache holds as many words as the longest row has dark cells: all 12, or 4, or 6. The last two do not grow with
+# the text.
 
 # %% tags=["active-ipynb"]
-# masks = np.stack([sliding_window_mask(12, 12), sliding_window_mask(12, 4), sliding_window_mask(12, 4, sinks=2)])
+# masks = np.stack([sliding_window_mask(12, *sizes) for sizes in ((12, 0), (4, 0), (4, 2))])
 # print("most keys that a word sees:", masks.sum(axis=-1).max(axis=-1))
-# heatmap(masks, title="row = query, column = key", names=["causal", "window of 4", "window of 4, two sinks"])
-
-# %% [markdown]
-# **Is what lies outside the window lost?** Not quite. With a window of 4, word 11 does not see word 5. But it sees word 8, which has
-# seen word 5 one layer below. Each layer reaches `window - 1` words further back: in Mistral 7B, with 32 layers and a window of 4,096, that
-# is 131,040 words.
+# names = ["causal", "window of 4", "window of 4, two sinks"]
+# heatmap(masks, title="row = query, column = key", names=names)
 
 # %% [markdown]
 # ### A window on real text
 #
-# Has a small model sinks as well? `trained_decoder` from assignment 2 reads ten stretches of *Pride and Prejudice* that it was not
-# trained on, of 60 tokens each. By your mask, its heads see only the last few tokens, with and without four sinks.
+# Has a small model sinks, too? `trained_decoder` from assignment 2 reads ten stretches of *Pride and Prejudice* that it was not
+# trained on, of 60 tokens each. Through your mask, its heads see only the last few tokens, with and without four sinks.
 #
 # **Predict first:** how small may the window get before the loss rises? And how much will the sinks help?
 
@@ -501,13 +497,13 @@ def sliding_window_mask(length, window, sinks=0):
 # from attention_course import novel, trained_decoder
 #
 # tokenizer = trained_decoder.tokenizer()
-# tokens = tokenizer.encode(novel.text()[1][:4000])                       # of the chapters that it was not trained on
+# tokens = tokenizer.encode(novel.text()[1][:4000])            # of chapters that it was not trained on
 # stretches = [tokenizer.decode(tokens[60 * n : 60 * n + 60]) for n in range(10)]
 #
 # def loss_through(window, sinks):
 #     """The model's loss if every head looks through a window."""
-#     def attention(Q, K, V):                                             # (4, L, 24) each
-#         mask = sliding_window_mask(Q.shape[1], window, sinks)           # (L, L)
+#     def attention(Q, K, V):                                  # (4, L, 24) each
+#         mask = sliding_window_mask(Q.shape[1], window, sinks)
 #         return grouped_query_attention(Q, K, V, 4, mask)
 #
 #     return np.mean([trained_decoder.read(text, attention).loss() for text in stretches])
@@ -521,10 +517,10 @@ def sliding_window_mask(length, window, sinks=0):
 
 # %% [markdown]
 # **What to notice.** A window of 16 costs this model hardly anything: the loss is 3.21 instead of 3.19. Even if each token sees only
-# itself it is 4.07, for the newest token tells most about the next. With a window of 2, sinks help by a tenth or less.
+# itself it is 4.07, for the newest token tells most about the next.
 #
-# This model does not fall apart: only 1 % of its weight rests on the first token. It has three layers and never read more than 64
-# tokens, and sinks are a habit of larger models. Measure before you throw away the first words.
+# The sinks hardly help: only 1 % of this model's weight rests on the first token. It has three layers and never read more than 64
+# tokens; sinks are a habit of larger models. Measure before you throw away the first words.
 
 # %% [markdown]
 # ## 6. `KeyValueCache`
@@ -532,8 +528,7 @@ def sliding_window_mask(length, window, sinks=0):
 # *About 15 minutes · medium*
 #
 # A program that writes has a cache for each layer. Let an **object** keep it: a key and a value go in, and whatever later words still
-# look at comes out. With a window it also **forgets**, so it stops growing. (Mistral keeps the last few words in this way, and Xiao
-# et al. 2023 the first few beside them.)
+# look at comes out. With a window it also **forgets**, so it stops growing.
 
 # %% [markdown]
 # **By hand**, a window of 2 and one sink. The words are *a* to *e*:
@@ -549,8 +544,8 @@ def sliding_window_mask(length, window, sinks=0):
 # At *d*, the word *b* is neither one of the last two nor the first. No later word will look at it, so it goes. Without a window,
 # nothing goes.
 #
-# Keep everything in `self`, and begin with nothing in `__init__`: two caches know nothing of each other. Keys come in turned by their
-# positions in the text, as in Mistral, so it does not matter in which column of the cache they end up.
+# Keep everything in `self`, and begin with nothing in `__init__`: two caches know nothing of each other. Keys come in turned already,
+# by their positions in the text, so you need not turn anything.
 
 # %% nbgrader={"grade": false, "grade_id": "KeyValueCache", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class KeyValueCache:
@@ -580,7 +575,8 @@ class KeyValueCache:
         """
         ### BEGIN SOLUTION
         if self.K is not None:
-            key, value = np.concatenate([self.K, key], axis=-2), np.concatenate([self.V, value], axis=-2)
+            key = np.concatenate([self.K, key], axis=-2)
+            value = np.concatenate([self.V, value], axis=-2)
         self.K, self.V = self._kept(key), self._kept(value)
         return self.K, self.V
         ### END SOLUTION
@@ -605,30 +601,29 @@ class KeyValueCache:
 # check("KeyValueCache")
 
 # %% [markdown]
-# **What to notice.** Twelve words, each with its number as its key, and what the cache holds after each. Haven't you seen this
-# picture before? It is the mask of exercise 5: what a mask hides, a cache need not keep. And attention over the cache, word by
-# word, gives what attention under the mask gives at once.
+# **What to notice.** Twelve words, and what the cache holds after each. Haven't you seen this picture before? It is the mask of
+# exercise 5: what a mask hides, a cache need not keep. So attention over the cache gives what attention under the mask gives.
 
 # %% tags=["active-ipynb"]
 # def held(window, sinks):
 #     """Which words a cache holds after each of twelve, (12, 12)."""
 #     cache, rows = KeyValueCache(window, sinks), np.zeros((12, 12), dtype=bool)
 #     for word in range(12):
-#         K, _ = cache.append(np.full((1, 1, 1), word), np.zeros((1, 1, 1)))
+#         K, _ = cache.append(np.full((1, 1, 1), word), np.zeros((1, 1, 1)))     # its number as its key
 #         rows[word, K[0, :, 0].astype(int)] = True
 #     return rows
 #
-# names = ["all of them", "window of 4", "window of 4, two sinks"]
-# display(heatmap(np.stack([held(None, 0), held(4, 0), held(4, 2)]), title="row = step, column = word", names=names))
+# pictures = np.stack([held(None, 0), held(4, 0), held(4, 2)])
+# display(heatmap(pictures, title="row = step, column = word", names=["no window", *names[1:]]))
 #
 # random = np.random.default_rng(7)
-# Q, K, V = random.normal(size=(4, 100, 8)), random.normal(size=(2, 100, 8)), random.normal(size=(2, 100, 8))
-# at_once, _ = grouped_query_attention(Q, K, V, 2, sliding_window_mask(100, 6, sinks=2))
+# Q, K, V = (random.normal(size=(heads, 100, 8)) for heads in (4, 2, 2))
+# under_mask, _ = grouped_query_attention(Q, K, V, 2, sliding_window_mask(100, 6, sinks=2))
 # cache, largest = KeyValueCache(window=6, sinks=2), 0
 # for n in range(100):
 #     kept = cache.append(K[:, n : n + 1], V[:, n : n + 1])
 #     output, _ = grouped_query_attention(Q[:, n : n + 1], *kept, 2)
-#     largest = max(largest, np.abs(output[:, 0] - at_once[:, n]).max())
+#     largest = max(largest, np.abs(output[:, 0] - under_mask[:, n]).max())
 # print(f"100 words: largest difference {largest:.0e}, and {len(cache)} words in the cache")
 
 # %% [markdown]
@@ -639,22 +634,23 @@ class KeyValueCache:
 # One function, two ideas: *where* keys are rotated, and a *sink* that is learned. Write the first and run the check: what is still
 # red needs `sink_logits`. Then add the second.
 #
-# **First idea: places in the cache.** The keys in your cache are rotated by their positions in the **text**. In a very long text, the
+# **First idea: places in the cache.** Until now, keys were rotated by their positions in the **text**. In a very long text, the
 # newest word stands at 1,000,000 and the sinks at 0 to 3. No model has met such a distance in training, and its heads no longer find
 # their sinks.
 #
-# [Xiao et al. 2023](https://arxiv.org/abs/2309.17453) (section 3.2) therefore keep keys **unrotated**, and rotate all of them at every
-# step by their places **in the cache**: the oldest by 0, the next by 1, and so on. The newest word is the last of $S$, so its key and
-# its query are rotated by $S - 1$. No distance is larger than the cache, and their models write on for four million words.
+# So keep keys **unrotated**, and rotate all of them at every step by their places **in the cache**
+# ([Xiao et al. 2023](https://arxiv.org/abs/2309.17453), section 3.2): the oldest by 0, the next by 1, and so on. The newest word is the
+# last of $S$, so its key and its query are rotated by $S - 1$. No distance is larger than the cache, and their models write on for four
+# million words.
 
 # %% [markdown]
-# **Second idea: a sink that is learned.** A softmax has to put its weight somewhere, so give it a place: one number $b$ for each
-# head, learned with the model. It stands beside the scores as one more, with no key and no value:
+# **Second idea: a sink that is learned.** Give the weight that has to go somewhere a place of its own: one number $b$ for each head,
+# learned with the model. It stands beside the scores as one more, with no key and no value:
 #
 # $$w_j = \frac{e^{s_j}}{e^{b} + \sum_k e^{s_k}}$$
 #
-# The weights of a head then sum to less than 1, and a head that finds nothing adds next to nothing. The models called gpt-oss have
-# such **sink logits** ([OpenAI 2025](https://arxiv.org/abs/2508.10925)).
+# The weights then sum to less than 1, and a head that finds nothing adds next to nothing. The gpt-oss models have such
+# **sink logits** ([OpenAI 2025](https://arxiv.org/abs/2508.10925)).
 #
 # **By hand**, one head, $d = 2$, two words in the cache. The query is $(\sqrt2, 0)$, both keys are $(2, 0)$, the values 10 and 20. The
 # newest key stands where the query stands, so its score is $2 \sqrt2 / \sqrt2 = 2$. The other is one place away: $2 \cos 1 = 1.0806$.
@@ -683,18 +679,18 @@ def attention_in_cache(query, K, V, sink_logits=None):
     """
     ### BEGIN SOLUTION
     S, d = K.shape[-2:]
-    place = np.arange(S)                                                         # (S,): in the cache
-    query = rotate(query[..., np.newaxis, :], place[-1:])                        # (..., h, 1, d): one word
-    scores = query @ rotate(K, place).swapaxes(-2, -1) / math.sqrt(d)            # (..., h, 1, S)
-    largest = scores.max(axis=-1, keepdims=True)                                 # (..., h, 1, 1)
+    place = np.arange(S)                                              # (S,): in the cache
+    query = rotate(query[..., np.newaxis, :], place[-1:])             # (..., h, 1, d): one word
+    scores = query @ rotate(K, place).swapaxes(-2, -1) / math.sqrt(d)  # (..., h, 1, S)
+    largest = scores.max(axis=-1, keepdims=True)                      # (..., h, 1, 1)
     into_sink = 0
     if sink_logits is not None:
-        sink = sink_logits[:, np.newaxis, np.newaxis].astype(scores.dtype)       # (h, 1, 1)
+        sink = sink_logits[:, np.newaxis, np.newaxis].astype(scores.dtype)  # (h, 1, 1)
         largest = np.maximum(largest, sink)
         into_sink = np.exp(sink - largest)
     exps = np.exp(scores - largest)
     weights = exps / (exps.sum(axis=-1, keepdims=True) + into_sink)
-    return (weights @ V)[..., 0, :], weights[..., 0, :]                          # (..., h, d_v), (..., h, S)
+    return (weights @ V)[..., 0, :], weights[..., 0, :]               # (..., h, d_v), (..., h, S)
     ### END SOLUTION
 
 
@@ -706,48 +702,50 @@ def attention_in_cache(query, K, V, sink_logits=None):
 
 # %% [markdown]
 # A head has learned to rest on the first two words: their keys fit its query if they stand seven and six places back. Your cache keeps
-# these two and the last six words, while ten thousand words go by. **Predict first:** where will the head look, if keys are rotated by
+# these two and the last six words, while ten thousand go by. **Predict first:** where will the head look, if keys are rotated by
 # positions in the **text**? And by places in the **cache**?
 
 # %% tags=["active-ipynb"]
 # random = np.random.default_rng(2)
-# query = random.normal(size=(1, 16))                                           # one head of width 16
-# sinks = 0.8 * rotate(np.tile(query, (2, 1)), np.array([7, 6]))                # (2, 16): their keys
+# query = random.normal(size=(1, 16))                                     # one head of width 16
+# sinks = 0.8 * rotate(np.tile(query, (2, 1)), np.array([7, 6]))          # (2, 16): their keys
 # cache, lengths = KeyValueCache(window=6, sinks=2), [8, 30, 100, 300, 1_000, 3_000, 10_000]
 # in_text, in_cache = [], []
-# for n in range(lengths[-1]):                                                  # word after word
-#     key = sinks[n : n + 1] if n < 2 else random.normal(size=(1, 16)) / 2      # (1, 16), unrotated
-#     K, _ = cache.append(key[np.newaxis], key[np.newaxis])                     # (1, S, 16), S is at most 8
+# for n in range(lengths[-1]):                                            # word after word
+#     key = sinks[n : n + 1] if n < 2 else random.normal(size=(1, 16)) / 2  # (1, 16), unrotated
+#     K, _ = cache.append(key[np.newaxis], key[np.newaxis])               # (1, S, 16), S is at most 8
 #     if n + 1 in lengths:
-#         position = np.array([0, 1, *range(n - 5, n + 1)])                     # in the text
-#         scores = (rotate(query, position[-1:]) @ rotate(K[0], position).T)[0] / 4   # (8,)
-#         in_text.append(np.exp(scores) / np.exp(scores).sum())
-#         in_cache.append(attention_in_cache(query, K, K)[1][0])                # (8,)
+#         position = np.array([0, 1, *range(n - 5, n + 1)])               # in the text
+#         scores = rotate(query, position[-1:]) @ rotate(K[0], position).T / 4  # (1, 8)
+#         in_text.append((np.exp(scores) / np.exp(scores).sum())[0])
+#         in_cache.append(attention_in_cache(query, K, K)[1][0])          # (8,)
 # heatmap(np.stack([in_text, in_cache]), title="weights of the newest word",
 #         names=["positions in the text", "places in the cache"],
 #         rows=[f"{length:,} words" for length in lengths], columns=["sink", "sink", *range(-5, 1)])
 
 # %% [markdown]
-# **What to notice.** The text gets longer from row to row. With positions in the **text** the head loses its sinks, and meets them again
-# only by chance. With places in the **cache** they stand seven and six places back at every length, so it always finds them.
+# **What to notice.** By positions in the **text**, the head loses its sinks as the text grows, and meets them again only by chance. By
+# places in the **cache** they stand seven and six places back at every length, so it always finds them.
 
 # %% [markdown]
-# Now the learned sink. Here are eight words, none of which has what the head looks for. **Predict first:** where does its weight go without
+# Now the learned sink, and eight words of which none has what the head looks for. **Predict first:** where does its weight go without
 # a sink logit, and where with a larger and larger one?
 
 # %% tags=["active-ipynb"]
-# nothing_fits = random.normal(size=(1, 8, 16)) / 2                             # (1, 8, 16): keys
+# nothing_fits = random.normal(size=(1, 8, 16)) / 2                          # (1, 8, 16): keys
 #
 # def with_sink_logit(b):
-#     weights = [attention_in_cache(query, nothing_fits, nothing_fits, sink)[1][0] for sink in (None, np.array([b]))]   # (8,) each
-#     shown = np.array([[*row, 1 - row.sum()] for row in weights])              # what is missing is in the sink
-#     return heatmap(shown, rows=["no sink logit", f"a sink logit of {b:g}"], columns=[*range(-7, 1), "sink"])
+#     rows = [attention_in_cache(query, nothing_fits, nothing_fits, sink)[1][0]
+#             for sink in (None, np.array([b]))]                             # (8,) each
+#     shown = np.array([[*row, 1 - row.sum()] for row in rows])              # the rest is in the sink
+#     labels = ["no sink logit", f"a sink logit of {b:g}"]
+#     return heatmap(shown, rows=labels, columns=[*range(-7, 1), "sink"])
 #
 # explore(with_sink_logit, b=(-2.0, 0.0, 2.0, 4.0, 6.0))
 
 # %% [markdown]
-# **What to notice.** Without it, words that do not fit share all of the weight. A sink logit takes from all of them alike: their weights shrink by
-# one factor, and what they lack has gone into the sink.
+# **What to notice.** Without it, words that do not fit share all of the weight. A sink logit takes from all of them alike: their weights
+# shrink by one factor.
 #
 # *The first sitting ends here.* You made the cache small; in the second you make the work itself small.
 
@@ -756,10 +754,10 @@ def attention_in_cache(query, K, V, sink_logits=None):
 #
 # *About 20 minutes · hard*
 #
-# *Here the second sitting begins.* A softmax needs a whole row of scores: its largest, its sum, then the weights. For 128,000 words
-# that is a table of 128,000 times 128,000, for every head. Does it have to be there?
+# *Here the second sitting begins.* A softmax needs a whole row of scores, so attention makes a table of them: 128,000 times 128,000 for
+# that many words, in every head. Does it have to be there?
 #
-# No. Take the sum **while the keys come by**, block after block, and correct what you have each time a larger score turns up
+# No. Take the sum **while the keys come by**, block after block, and correct it each time a larger score turns up
 # ([Milakov and Gimelshein 2018](https://arxiv.org/abs/1805.02867), section 3). For each query, remember three things:
 #
 # - $m$, the **largest** score so far,
@@ -772,8 +770,8 @@ def attention_in_cache(query, K, V, sink_logits=None):
 # $$\ell' = e^{m - m'}\, \ell + \sum_{j \text{ in the block}} e^{s_j - m'} \qquad
 # a' = e^{m - m'}\, a + \sum_{j \text{ in the block}} e^{s_j - m'}\, v_j$$
 #
-# At the very end, the output is $a / \ell$. Before the first block $m = -\infty$, $\ell = 0$ and $a = 0$. There $e^{-\infty - m'} = 0$,
-# and nothing special has to be done.
+# At the very end, the output is $a / \ell$. Before the first block $m = -\infty$, $\ell = 0$ and $a = 0$. Since $e^{-\infty - m'} = 0$,
+# the first block needs no special case.
 
 # %% [markdown]
 # **By hand**, one query, blocks of one key. The scores are $0$ and $\ln 3$, the values 10 and 2.
@@ -804,12 +802,12 @@ def online_softmax_step(largest, total, mixed, Q, K, V):
     as it is.
     """
     ### BEGIN SOLUTION
-    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])            # (..., L, B): of this block only
-    new_largest = np.maximum(largest, scores.max(axis=-1))              # (..., L)
-    exps = np.exp(scores - new_largest[..., np.newaxis])                # (..., L, B)
-    shrink = np.exp(largest - new_largest)                              # (..., L): 0 for the first block
+    scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])      # (..., L, B): of this block only
+    new_largest = np.maximum(largest, scores.max(axis=-1))        # (..., L)
+    exps = np.exp(scores - new_largest[..., np.newaxis])          # (..., L, B)
+    shrink = np.exp(largest - new_largest)                        # (..., L): 0 for the first block
     total = shrink * total + exps.sum(axis=-1)
-    mixed = shrink[..., np.newaxis] * mixed + exps @ V                  # (..., L, d_v)
+    mixed = shrink[..., np.newaxis] * mixed + exps @ V            # (..., L, d_v)
     return new_largest, total, mixed
     ### END SOLUTION
 
@@ -828,7 +826,8 @@ def online_softmax_step(largest, total, mixed, Q, K, V):
 # Now the whole thing: begin with nothing, take keys and values block by block (the last block may be shorter), divide at the end. You
 # may call `online_softmax_step`; if it still has a mistake, this exercise is judged with a right one in its place.
 #
-# The **table of all scores**, a row for each query and a column for each key, is never in memory. You return **only the output**, since the weights are never all there.
+# The **table of all scores**, a row for each query and a column for each key, is never in memory. So you return **only the output**, and
+# no weights.
 
 # %% nbgrader={"grade": false, "grade_id": "online_softmax_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def online_softmax_attention(Q, K, V, block_size):
@@ -868,13 +867,12 @@ def online_softmax_attention(Q, K, V, block_size):
 # %% [markdown]
 # ### What FlashAttention makes of it
 #
-# A graphics card has a large memory that is slow, and a small one that is fast. Plain attention writes its table of scores into the
-# slow one, reads it for the softmax, writes the weights, reads them for the blend; that takes longer than the arithmetic.
-# **FlashAttention** ([Dao et al. 2022](https://arxiv.org/abs/2205.14135), section 3.1) does your step on blocks of queries and keys that
-# fit into the fast memory. The table is never written anywhere, and the result is exact.
+# A graphics card has a large memory that is slow, and a small one that is fast. Plain attention writes its table into the slow one and
+# reads it again, twice; that takes longer than the arithmetic. **FlashAttention**
+# ([Dao et al. 2022](https://arxiv.org/abs/2205.14135), section 3.1) does your step on blocks of queries and keys that fit into the fast
+# memory. The table is never written anywhere, and the result is exact.
 #
-# Your function takes blocks of keys only, and saves as well. **Predict first:** twice as many words, how many times the memory, with the
-# table and without?
+# **Predict first:** twice as many words, how many times the memory, with the table and with your function?
 
 # %% tags=["active-ipynb"]
 # import tracemalloc
@@ -889,17 +887,20 @@ def online_softmax_attention(Q, K, V, block_size):
 #         tracemalloc.stop()
 #
 # def with_table(Q, K, V, block_size):
-#     exps = np.exp(Q @ K.T / math.sqrt(Q.shape[-1]))                           # (L, S): the table
+#     exps = np.exp(Q @ K.T / math.sqrt(Q.shape[-1]))                    # (L, S): the table
 #     return exps / exps.sum(axis=-1, keepdims=True) @ V
 #
-# for length in (500, 1000, 2000) if not grading else ():
-#     Q = np.random.default_rng(0).normal(size=(length, 16))                    # one head
-#     table, blocks = (most_memory(how, Q, Q, Q, 50) / 1e6 for how in (with_table, online_softmax_attention))
-#     print(f"{length:5,} words: {table:5.1f} MB with the table, {blocks:4.1f} MB in blocks of 50")
+# if not grading:
+#     print("words   with the table   in blocks of 50")
+#     for length in (500, 1000, 2000):
+#         Q = np.random.default_rng(0).normal(size=(length, 16))         # one head
+#         table = most_memory(with_table, Q, Q, Q, 50) / 1e6
+#         blocks = most_memory(online_softmax_attention, Q, Q, Q, 50) / 1e6
+#         print(f"{length:5,} {table:13.1f} MB {blocks:14.1f} MB")
 
 # %% [markdown]
-# **What to notice.** Twice as many words need four times the memory with the table, and twice without. At 128,000 words the table of one head would
-# have $128{,}000^2$ numbers, which is 32.8 GB at 2 bytes each.
+# **What to notice.** Twice as many words need four times the memory with the table, and twice without. At 128,000 words the table of one
+# head would have 32.8 GB, at 2 bytes a number.
 
 # %% [markdown]
 # ## 10. `rms_norm`
@@ -907,8 +908,7 @@ def online_softmax_attention(Q, K, V, block_size):
 # *About 5 minutes · easy*
 #
 # Layer norm takes the mean off and divides by the spread. Do we need the mean? [Zhang and Sennrich 2019](https://arxiv.org/abs/1910.07467)
-# (section 3) leave it out, and the shift $\beta$ with it. The vector is divided by its own size, the *root mean square*, and nothing
-# else.
+# (section 3) leave it out, and the shift $\beta$ with it. A vector is only divided by its own size, the *root mean square*:
 #
 # $$\operatorname{RMSNorm}(x) = \gamma \odot \frac{x}{\sqrt{\frac1{d_{model}} \sum_j x_j^2 + \epsilon}}$$
 #
@@ -942,20 +942,20 @@ def rms_norm(x, gamma, eps=1e-5):
 
 # %% tags=["active-ipynb"]
 # x = np.array([1.0, 3, 5, 7])
-# for what, changed in (("x", x), ("10 x", 10 * x), ("x + 10", x + 10)):
-#     layer_norm = (changed - changed.mean()) / changed.std()
-#     print(f"{what:7} RMSNorm {rms_norm(changed, np.ones(4)).round(2)}   layer norm {layer_norm.round(2)}")
+# for name, y in (("x", x), ("10 x", 10 * x), ("x + 10", x + 10)):
+#     layer_norm = ((y - y.mean()) / y.std()).round(2)
+#     print(f"{name:7} RMSNorm {rms_norm(y, np.ones(4)).round(2)}   layer norm {layer_norm}")
 
 # %% [markdown]
-# **What to notice.** Ten times as long makes no difference to either. Adding 10 makes none to layer norm, which takes the mean off; with RMSNorm the mean
-# stays in.
+# **What to notice.** Ten times as long makes no difference to either. Adding 10 makes none to layer norm, which takes the mean off; with
+# RMSNorm it stays in.
 
 # %% [markdown]
 # ## 11. `gated_feed_forward`
 #
 # *About 5 minutes · easy*
 #
-# The feed-forward network of assignment 5 is a layer, a ReLU, a layer. Today two layers stand side by side, and one decides how much
+# In assignment 5 the feed-forward network was a layer, a ReLU, a layer. Today two layers stand side by side, and one decides how much
 # of the other gets through, number by number: a **gate** ([Shazeer 2020](https://arxiv.org/abs/2002.05202), section 2, where it is
 # called $\operatorname{FFN}_{\operatorname{SwiGLU}}$).
 #
@@ -999,17 +999,17 @@ def gated_feed_forward(x, W_gate, W_up, W_down):
 # check("gated_feed_forward")
 
 # %% [markdown]
-# **What a gate lets through.** Below, it is opened by $z$, and what waits behind it is always 1. Beside it stands the ReLU of assignment 5.
+# **What to notice.** A number that opens the gate, and one that waits behind it. Far below zero the gate is shut, whatever waits; the
+# wider it opens, the more gets through.
 
 # %% tags=["active-ipynb"]
-# z = np.arange(-6.0, 7)                                                        # (13,)
-# x = np.stack([z, np.ones(13)], axis=-1)                                       # (13, 2)
-# through = gated_feed_forward(x, np.array([[1.0], [0]]), np.array([[0.0], [1]]), np.array([[1.0]]))[:, 0]
-# heatmap(np.stack([np.maximum(z, 0), through]), rows=["ReLU", "SiLU"], columns=[f"{number:g}" for number in z])
+# rows, columns = np.array([-6.0, -3, -1, 0, 1, 3, 6]), np.array([-2.0, -1, 0, 1, 2])
+# x = np.stack(np.meshgrid(rows, columns, indexing="ij"), axis=-1)     # (7, 5, 2): all pairs
+# through = gated_feed_forward(x, np.array([[1.0], [0]]), np.array([[0.0], [1]]), np.array([[1.0]]))
+# heatmap(through[..., 0], rows=[f"{z:g}" for z in rows], columns=[f"{z:g}" for z in columns],
+#         title="what gets through: row = what opens the gate, column = what waits")
 
 # %% [markdown]
-# **What to notice.** The same far from zero, and a soft corner in between: a little below zero, something still gets through.
-#
 # With three matrices instead of two, $d_{ff}$ is made two thirds as wide, for the same count of weights. *"We offer no explanation as to why
 # these architectures seem to work"*, says the paper; *"we attribute their success, as all else, to divine benevolence."*
 
@@ -1018,8 +1018,7 @@ def gated_feed_forward(x, W_gate, W_up, W_down):
 #
 # *About 30 minutes · hard*
 #
-# All together, in PyTorch, and in two steps: first `__init__` and `attend`, then `forward`. The plan is that of assignment 5's block, with
-# the parts of this notebook:
+# All together, in PyTorch. The plan is that of assignment 5's block, with the parts of this notebook:
 #
 # $$x \;\leftarrow\; x + \operatorname{Attention}(\operatorname{RMSNorm}_1(x)) \qquad\qquad
 # x \;\leftarrow\; x + \operatorname{FFN}(\operatorname{RMSNorm}_2(x))$$
@@ -1029,10 +1028,13 @@ def gated_feed_forward(x, W_gate, W_up, W_down):
 #   **after** they have been split into heads, so that a pair lies within one head, and **before** the scores.
 # - Then heads share keys and values in groups.
 # - No layer has a bias, $\epsilon$ is $10^{-5}$, and there is no *dropout*: `train()` and `eval()` give the same.
-# - Angles need float32 at least. A block in float64 gives float64, but its angles may have the digits of float32.
+# - A block in float64 gives float64; its angles may have the digits of float32, but not fewer.
+#
+# **Take two steps:** write `__init__` and `attend`, and run the cell below the class, which compares them with your NumPy functions. Then
+# write `forward`. (You may do without `attend`; grading looks only at `forward`.)
 
 # %% [markdown]
-# **The members have these names**, and weights are copied by name:
+# **The members have these names**, and weights are copied by name. With $d_{head}$ = `d_model // num_heads`:
 #
 # | member | what it is | shape |
 # | --- | --- | --- |
@@ -1042,12 +1044,7 @@ def gated_feed_forward(x, W_gate, W_up, W_down):
 # | `W_gate`, `W_up` | `nn.Linear` without bias | `d_model` to `d_ff` |
 # | `W_down` | `nn.Linear` without bias | `d_ff` to `d_model` |
 #
-# Here $d_{head}$ is `d_model // num_heads`. On tensors, you write `rotate` with `torch.stack` and `flatten`, the norm with `torch.sqrt`,
-# shared keys with `repeat_interleave`; `F.silu` is SiLU. PyTorch's ready-made attention stays outside. **Write `__init__` and `attend`
-# first**: the cell below the class compares them with your NumPy functions. (You may do without `attend`; grading looks only at
-# `forward`.)
-#
-# No PyTorch on this machine yet? `%pip install torch` in a cell of its own, then restart the kernel.
+# On tensors, `rotate` takes `torch.stack` and `flatten`, the norm `torch.sqrt`, and shared keys `repeat_interleave`; `F.silu` is SiLU.
 
 # %%
 import torch
@@ -1086,6 +1083,36 @@ class ModernDecoderBlock(nn.Module):
         self.W_down = nn.Linear(d_ff, d_model, bias=False)
         ### END SOLUTION
 
+    def attend(self, x):
+        """The attention branch: words brought to size one, (B, L, d_model), give what is added to
+        them, (B, L, d_model).
+        """
+        ### BEGIN SOLUTION
+        place = torch.arange(x.shape[-2], device=x.device)                # (L,)
+
+        speed = 10000.0 ** (-torch.arange(0, self.d_head, 2, device=x.device) / self.d_head)
+        angle = place.unsqueeze(-1) * speed                               # (L, d_head / 2)
+        cos, sin = angle.cos().to(x.dtype), angle.sin().to(x.dtype)
+
+        def split(projected):
+            return projected.unflatten(-1, (-1, self.d_head)).transpose(-3, -2)  # (B, h, L, d_head)
+
+        def turn(heads):
+            first, second = heads[..., 0::2], heads[..., 1::2]
+            turned = [first * cos - second * sin, first * sin + second * cos]
+            return torch.stack(turned, dim=-1).flatten(-2)
+
+        query, key = turn(split(self.W_Q(x))), turn(split(self.W_K(x)))
+        key, value = (t.repeat_interleave(self.group, dim=-3) for t in (key, split(self.W_V(x))))
+        scores = query @ key.transpose(-2, -1) / math.sqrt(self.d_head)   # (B, h, L, L)
+        back = place.unsqueeze(-1) - place                                # (L, L): how far behind
+        seen = back >= 0
+        if self.window is not None:
+            seen = seen & (back < self.window)
+        weights = torch.softmax(scores.masked_fill(~seen, -math.inf), dim=-1)  # each word sees itself
+        return self.W_O((weights @ value).transpose(-3, -2).flatten(-2))  # (B, L, h * d_head)
+        ### END SOLUTION
+
     def forward(self, x):
         """One round of looking and working.
 
@@ -1097,52 +1124,23 @@ class ModernDecoderBlock(nn.Module):
         """
         ### BEGIN SOLUTION
         def size_one(x, gamma):
-            return gamma * x / torch.sqrt((x**2).mean(dim=-1, keepdim=True) + 1e-5)      # (B, L, d_model)
+            return gamma * x / torch.sqrt((x**2).mean(dim=-1, keepdim=True) + 1e-5)  # (B, L, d_model)
 
         x = x + self.attend(size_one(x, self.norm_1))
         hidden = size_one(x, self.norm_2)
         return x + self.W_down(F.silu(self.W_gate(hidden)) * self.W_up(hidden))
         ### END SOLUTION
 
-    def attend(self, x):
-        """The attention branch: words brought to size one, (B, L, d_model), give what is added to
-        them, (B, L, d_model).
-        """
-        ### BEGIN SOLUTION
-        place = torch.arange(x.shape[-2], device=x.device)                              # (L,)
-
-        speed = 10000.0 ** (-torch.arange(0, self.d_head, 2, device=x.device) / self.d_head)
-        angle = place.unsqueeze(-1) * speed                                             # (L, d_head / 2)
-        cos, sin = angle.cos().to(x.dtype), angle.sin().to(x.dtype)
-
-        def split(projected):
-            return projected.unflatten(-1, (-1, self.d_head)).transpose(-3, -2)         # (B, heads, L, d_head)
-
-        def turn(heads):
-            first, second = heads[..., 0::2], heads[..., 1::2]
-            return torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)
-
-        query, key = turn(split(self.W_Q(x))), turn(split(self.W_K(x)))
-        key, value = (t.repeat_interleave(self.group, dim=-3) for t in (key, split(self.W_V(x))))
-        scores = query @ key.transpose(-2, -1) / math.sqrt(self.d_head)                 # (B, h, L, L)
-        back = place.unsqueeze(-1) - place                                              # (L, L): how far behind
-        seen = back >= 0
-        if self.window is not None:
-            seen = seen & (back < self.window)
-        weights = torch.softmax(scores.masked_fill(~seen, -math.inf), dim=-1)           # each word sees itself
-        return self.W_O((weights @ value).transpose(-3, -2).flatten(-2))                # (B, L, h * d_head)
-        ### END SOLUTION
-
 # %% [markdown]
-# **Which half is right already?** Below, your NumPy functions do what each half of the block should do, with its own weights. A
-# difference below a millionth is rounding. This cell earns no points: run it after `attend`, and again after `forward`.
+# **Which half is right already?** Your NumPy functions do what each half of the block should do, with its own weights. A difference below
+# a millionth is rounding. Run this after `attend`, and again after `forward`; it earns no points.
 
 # %% tags=["active-ipynb"]
 # if not grading:
 #     from attention_course import block_parts
 #
-#     block_parts.compare_halves(
-#         ModernDecoderBlock, rotate, grouped_query_attention, sliding_window_mask, rms_norm, gated_feed_forward)
+#     in_numpy = rotate, grouped_query_attention, sliding_window_mask, rms_norm, gated_feed_forward
+#     block_parts.compare_halves(ModernDecoderBlock, *in_numpy)
 
 # %% nbgrader={"grade": true, "grade_id": "test-ModernDecoderBlock", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
 # ### BEGIN HIDDEN TESTS
@@ -1151,19 +1149,20 @@ class ModernDecoderBlock(nn.Module):
 # check("ModernDecoderBlock")
 
 # %% [markdown]
-# **What to notice.** Nudge one word, and see how far each output moves, in two blocks with a window of 3. No word hears from a later
-# one, and none from more than four words back: two words a layer.
+# **Is what lies outside a window lost?** Nudge one word, and see how far each output moves, in two blocks with a window of 3. No word hears
+# from a later one. But words hear from four words back, since each layer reaches `window - 1` words further: in Mistral 7B, with 32 layers
+# and a window of 4,096, that is 131,040 words.
 
 # %% tags=["active-ipynb"]
 # torch.manual_seed(1)
 # stack = nn.Sequential(*(ModernDecoderBlock(16, 4, 2, 24, window=3) for _ in range(2)))
 # x = torch.randn(1, 8, 16)
-# nudged = x.repeat(8, 1, 1)                           # eight copies of the text: in copy j, word j is nudged
+# nudged = x.repeat(8, 1, 1)                                # in copy j of the text, word j is nudged
 # nudged[range(8), range(8)] += torch.randn(8, 16)
 # with torch.no_grad():
-#     moved = (stack(nudged) - stack(x)).norm(dim=-1).T          # (8, 8): how far output i moves when word j does
-# moved = (moved / moved.max()) ** 0.25                          # small moves are to be seen, too
-# heatmap(moved, rows=range(8), columns=range(8), title="row: output, column: the word that was nudged")
+#     moved = (stack(nudged) - stack(x)).norm(dim=-1).T     # (8, 8): of output i, by word j
+# moved = (moved / moved.max()) ** 0.25                     # small moves are to be seen, too
+# heatmap(moved, title="row = output, column = the word that was nudged")
 
 # %% [markdown]
 # ## 13. Train it, and take it apart
@@ -1173,25 +1172,19 @@ class ModernDecoderBlock(nn.Module):
 # Your block goes into the summarizer of assignment 6: the same news, two layers of four heads, 64 numbers per word. Heads share keys two by
 # two, and the network is 80 wide instead of 128, for about the same size with its gate.
 #
-# Then one part goes, and a model **without** it is trained from the beginning. In such an *ablation in training*, the others may make up for
-# what is missing.
+# Then one part goes, and a model **without** it is trained from the beginning: an *ablation in training*. Your class stays as it is, since each
+# part is undone from outside.
 #
 # | without | in its place |
 # | --- | --- |
 # | rotation | nothing: only the causal mask tells what came before |
 # | norm | vectors as large as they happen to be |
-# | gate | only SiLU of `W_gate`, half as wide again: 120 |
+# | gate | only SiLU of `W_gate`, 120 wide: two matrices of 120 have as many numbers as three of 80 |
 # | groups | four heads of keys and values, each for one head of queries |
 #
-# Why 120? Without the gate, `W_up` learns nothing, and two matrices of width 120 have as many numbers as three of width 80. So the models
-# differ by the gate, and not by their size.
-#
-# Your class stays as it is: each part is undone from outside. **Predict first:** which part will this model miss most?
-
-# %% [markdown]
-# Three models, 300 steps each, by the loop of assignment 6: about a minute on one core. (They are left out while your work is graded.) The table prints two losses for
-# each: the mean training loss of steps 101 to 150, and the loss on held-out news at the end. *Ours* are the middle ones of three runs of our
-# own, also for the two parts that you do not train.
+# You train three models, 300 steps each: about a minute on one core. The table has two losses for each, the mean of steps 101 to 150 in
+# training, and at the end on held-out news. Beside yours stand three runs of our own, from the best to the worst, for all parts.
+# **Predict first:** which part will this model miss most?
 
 # %% tags=["active-ipynb"]
 # TRAINED = {"nothing", "rotation", "gate"}   # add "norm" and "groups" if you have another minute
@@ -1200,33 +1193,29 @@ class ModernDecoderBlock(nn.Module):
 #     block_parts.news_table(ModernDecoderBlock, rotate, TRAINED)
 
 # %% [markdown]
-# **What to notice.** Rotation is missed most: without it the loss on held-out news is 0.080 instead of 0.033. The model still learns, for even
-# a causal mask tells something about order ([Haviv et al. 2022](https://arxiv.org/abs/2203.16634)). Without the gate the loss is 0.042, without
-# norms 0.041, and with four heads of keys and values instead of two 0.040, although that model has more numbers to learn.
+# **What to notice.** Rotation is missed most: without it, our runs end at 0.08 to 0.09, and with all parts at 0.03 to 0.04. The model
+# still learns, for even a causal mask tells something about order ([Haviv et al. 2022](https://arxiv.org/abs/2203.16634)).
 #
-# **How much of this is chance?** Our three runs with *all* parts ended between 0.031 and 0.039, the three without the gate between 0.030 and 0.165.
-# So at the end only rotation makes more of a difference than luck does. On the way it is otherwise: at steps 101 to 150 the loss
-# is 0.37 without the gate and 0.32 without rotation, instead of 0.20, and our three runs agree. Both make learning faster. Before you
-# believe a table like this one, train twice, and compare models of one size: with a network only 80 wide, the model without the gate ended at 0.054.
+# **How much of this is chance?** Look at the gate: without it, one run ends at 0.03, as good as any, and another at 0.16. At steps 101 to 150,
+# though, our runs agree: rotation and gate make learning faster. Before you believe a table like this one, train more than once, and compare
+# models of one size.
 
 # %% [markdown]
 # ### And on real text?
 #
 # The news is short and made of few words. So let your blocks read *Pride and Prejudice*, in the tokens of assignment 5: three blocks, 96 numbers
-# per token, 64 tokens at a time, 250 steps. You train two models, twenty seconds each, one of them without rotation. Beside them stand our own runs, and the decoder of
-# assignment 5 after as many steps. **Predict first:** will it miss rotation more here, or less?
+# per token, 64 tokens at a time, 250 steps, twenty seconds a model. In the last line stands the decoder of assignment 5 after as many steps.
+# **Predict first:** will it miss rotation more here, or less?
 
 # %% tags=["active-ipynb"]
-# if not grading:
-#     block_parts.novel_table(ModernDecoderBlock, rotate, ["nothing", "rotation"])   # or "norm", "gate", "groups"
+# if not grading:   # add "norm", "gate" or "groups", if you like
+#     block_parts.novel_table(ModernDecoderBlock, rotate, {"nothing", "rotation"})
 
 # %% [markdown]
-# **What to notice.** Ours are again the middle ones of three runs. The decoder of assignment 5 ends at 4.17, although it has more numbers to
-# learn. With all parts of today the loss is 4.08, without rotation or without the gate 4.11, without norms 4.08, and without groups 4.07. Three
-# runs with all parts differ by less than 0.01, so rotation and gate are no chance here.
+# **What to notice.** Every run of your block beats the decoder of assignment 5, although that one has more numbers to learn. Without rotation or
+# without the gate all runs are worse than with all parts, so this is no chance.
 #
-# Yet rotation is missed far less than in the news: a summary needs a name from far back, and has to know what stood beside it. And 250 steps are
-# short: which part do you expect to matter more after ten times as many?
+# Yet rotation is missed far less than in the news: a summary needs a name from far back, and has to know what stood beside it.
 
 # %% [markdown]
 # ## 14. In your own words
@@ -1253,47 +1242,24 @@ class ModernDecoderBlock(nn.Module):
 #
 # *About 5 minutes · easy*
 #
-# You know the parts that nearly all models share. Here is what comes beside them. Nothing is graded below.
-
-# %% [markdown]
-# ### Keys and values made small: multi-head latent attention
+# Here is what comes beside the parts that you have written. Nothing below is graded.
 #
-# Keep only **one short vector** for each word, and let each head make its keys and values from it, with matrices of its own
-# ([DeepSeek-AI 2024](https://arxiv.org/abs/2405.04434), section 2.1). Rotary positions stand apart, in one small key that all heads share: a
-# latent vector of 512 numbers and a key of 64, where a head has width 128. As a row in your table of exercise 3: **Predict first**, is it
-# nearer to multi-query attention, or to groups?
-
-# %% tags=["active-ipynb"]
-# kept = {"multi-head": cache_bytes(32, 32, 128, 1), "grouped, as in Llama 3": cache_bytes(32, 8, 128, 1),
-#         "multi-query": cache_bytes(32, 1, 128, 1), "multi-head latent": 32 * (512 + 64) * 2}
-# for name, token in kept.items():
-#     print(f"{name:22s} {token / 2**10:7.0f} KiB a token {128_000 * token / 1e9:7.1f} GB for 128,000")
-
-# %% [markdown]
-# **What to notice.** Nearer to multi-query attention: 36 KiB a token, as much as two and a quarter heads would keep, where multi-query keeps 16,
-# the groups 128 and the full set 512. And yet every head has keys and values of its own.
-
-# %% [markdown]
-# ### And in a line each
-#
-# | idea | what it does | paper |
-# | --- | --- | --- |
-# | scaled rotary positions | for texts longer than in training: `rotate` gets positions divided by 4, or a larger base | [Chen et al. 2023](https://arxiv.org/abs/2306.15595), [Peng et al. 2023](https://arxiv.org/abs/2309.00071) |
-# | local and global layers | five layers with a window of 1,024, then one that sees everything: of 128,000 words 2.7 GB are kept in place of 15.7 (30 layers, 8 heads) | [Gemma Team 2025](https://arxiv.org/abs/2503.19786), section 2 |
-# | QK-norm | brings queries and keys to one size, so that no score explodes in training | [Henry et al. 2020](https://arxiv.org/abs/2010.04245) |
-# | ALiBi | no positions: each score loses a multiple of the distance | [Press et al. 2021](https://arxiv.org/abs/2108.12409) |
-# | linear attention | without the softmax, a sum over keys and values replaces the cache, and does not grow | [Katharopoulos et al. 2020](https://arxiv.org/abs/2006.16236) |
-# | speculative decoding | a small model writes a few words ahead, the large one checks them all in one go | [Leviathan et al. 2022](https://arxiv.org/abs/2211.17192) |
-# | differential attention | one softmax minus another: what both see by chance cancels out | [Ye et al. 2024](https://arxiv.org/abs/2410.05258) |
-#
-# All of them use what you have written: queries, keys, values, a mask, and a softmax or something in its place.
+# | idea | what it does |
+# | --- | --- |
+# | multi-head latent attention ([DeepSeek-AI 2024](https://arxiv.org/abs/2405.04434), section 2.1) | keeps one vector of 512 numbers for each word, from which every head makes its own keys and values, and one rotary key of 64: 36 KiB a token, where multi-query attention keeps 16 and a full set 512 |
+# | scaled rotary positions ([Chen et al. 2023](https://arxiv.org/abs/2306.15595), [Peng et al. 2023](https://arxiv.org/abs/2309.00071)) | for texts longer than in training: `rotate` gets positions divided by 4, or a larger base |
+# | local and global layers ([Gemma Team 2025](https://arxiv.org/abs/2503.19786), section 2) | five layers with a window of 1,024, then one that sees everything: of 128,000 words 2.7 GB are kept in place of 15.7 (30 layers, 8 heads) |
+# | QK-norm ([Henry et al. 2020](https://arxiv.org/abs/2010.04245)) | brings queries and keys to one size, so that no score explodes in training |
+# | ALiBi ([Press et al. 2021](https://arxiv.org/abs/2108.12409)) | no positions: each score loses a multiple of the distance |
+# | linear attention ([Katharopoulos et al. 2020](https://arxiv.org/abs/2006.16236)) | without the softmax, a sum over keys and values replaces the cache, and does not grow |
+# | speculative decoding ([Leviathan et al. 2022](https://arxiv.org/abs/2211.17192)) | a small model writes a few words ahead, the large one checks them all in one go |
+# | differential attention ([Ye et al. 2024](https://arxiv.org/abs/2410.05258)) | one softmax minus another: what both see by chance cancels out |
 
 # %% [markdown]
 # ---
 #
-# **What you can do now.** You can read the code of Llama or Mistral and find each of its parts here: rotary positions, grouped queries, the KV
-# cache, windows with sinks, online softmax, RMSNorm and the gate. You know what each of them saves, and what a small model loses without it.
-# The papers on the map are within reach.
+# **What you can do now.** You can read the code of Llama or Mistral and find each of its parts here. You know what each of them saves, and what
+# a small model loses without it. The papers on the map are within reach.
 
 # %% tags=["active-ipynb"]
 # if not grading:

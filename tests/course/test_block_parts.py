@@ -137,15 +137,17 @@ def test_cell_waits_with_message_while_block_is_not_written(capsys):
 
 
 def test_tables_show_ours_and_what_does_not_fit(capsys):
-    """A rotation that cannot be undone costs its own line."""
+    """A rotation that cannot be undone has a line that says so, and our losses."""
     block, wrong = A8.reference().ModernDecoderBlock, lambda x, positions: x
     block_parts.news_table(block, wrong, {"rotation"})
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines[2:]] == ["nothing", "rotation", "norm", "gate", "groups"]
+    assert [line.split()[0] for line in lines[2:]] == ["nothing", "rotation", "rotation", "norm", "gate", "groups"]
     assert "your rotate does not undo" in lines[3]
-    assert lines[2].split()[2::2] == ["-", "-"]
-    block_parts.novel_table(block, wrong, ["rotation"])
-    assert "your rotate does not undo" in capsys.readouterr().out
+    assert lines[2].split()[2:] == ["-", "0.20", "0.20", "0.24", "-", "0.03", "0.03", "0.04"]
+    block_parts.novel_table(block, wrong, {"rotation"})
+    said = capsys.readouterr().out
+    assert "your rotate does not undo" in said
+    assert said.splitlines()[-1].split() == ["assignment", "5", "-", "4.17", "4.17", "4.18"]
 
 
 def test_halves_of_a_block_are_compared(capsys):
