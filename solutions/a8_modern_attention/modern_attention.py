@@ -614,7 +614,8 @@ class KeyValueCache:
 #     return rows
 #
 # pictures = np.stack([held(None, 0), held(4, 0), held(4, 2)])
-# display(heatmap(pictures, title="row = step, column = word", names=["no window", *names[1:]]))
+# names = ["no window", "window of 4", "window of 4, two sinks"]
+# display(heatmap(pictures, title="row = step, column = word", names=names))
 #
 # random = np.random.default_rng(7)
 # Q, K, V = (random.normal(size=(heads, 100, 8)) for heads in (4, 2, 2))
@@ -1246,13 +1247,13 @@ class ModernDecoderBlock(nn.Module):
 #
 # | idea | what it does |
 # | --- | --- |
-# | multi-head latent attention ([DeepSeek-AI 2024](https://arxiv.org/abs/2405.04434), section 2.1) | keeps one vector of 512 numbers for each word, from which every head makes its own keys and values, and one rotary key of 64: 36 KiB a token, where multi-query attention keeps 16 and a full set 512 |
+# | multi-head latent attention ([DeepSeek-AI 2024](https://arxiv.org/abs/2405.04434), section 2.1) | keeps one vector of 512 numbers for each word, from which every head makes its own keys and values, and one rotary key of 64: 36 KiB a token in exercise 3's table, where multi-query attention keeps 16 and a full set 512 |
 # | scaled rotary positions ([Chen et al. 2023](https://arxiv.org/abs/2306.15595), [Peng et al. 2023](https://arxiv.org/abs/2309.00071)) | for texts longer than in training: `rotate` gets positions divided by 4, or a larger base |
 # | local and global layers ([Gemma Team 2025](https://arxiv.org/abs/2503.19786), section 2) | five layers with a window of 1,024, then one that sees everything: of 128,000 words 2.7 GB are kept in place of 15.7 (30 layers, 8 heads) |
 # | QK-norm ([Henry et al. 2020](https://arxiv.org/abs/2010.04245)) | brings queries and keys to one size, so that no score explodes in training |
 # | ALiBi ([Press et al. 2021](https://arxiv.org/abs/2108.12409)) | no positions: each score loses a multiple of the distance |
 # | linear attention ([Katharopoulos et al. 2020](https://arxiv.org/abs/2006.16236)) | without the softmax, a sum over keys and values replaces the cache, and does not grow |
-# | speculative decoding ([Leviathan et al. 2022](https://arxiv.org/abs/2211.17192)) | a small model writes a few words ahead, the large one checks them all in one go |
+# | speculative decoding ([Leviathan et al. 2022](https://arxiv.org/abs/2211.17192)) | a small model writes a few words ahead, the large one checks them all at once |
 # | differential attention ([Ye et al. 2024](https://arxiv.org/abs/2410.05258)) | one softmax minus another: what both see by chance cancels out |
 
 # %% [markdown]
