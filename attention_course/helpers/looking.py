@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 INK = "47, 109, 179"  # the blue of the heat maps
+DEEPEST = 0.75  # its opacity for a weight of 1, as in the heat maps: the word on it stays legible in both themes
 STRONGEST = 4  # words for each head in a plain console
 
 
@@ -56,7 +57,7 @@ def _watch(layer: Any, keep: Callable[..., None]) -> list[Any]:
 
 
 def highlight(weights: Any, words: Sequence[str], title: str = "", names: Sequence[str] | None = None) -> Highlight:
-    """The text once for each head; the more the head attends to a word, the darker it is.
+    """The text once for each head; the more the head attends to a word, the bluer it is.
 
     weights: (num_heads, L) or, for one head, (L,)
     words: the L words
@@ -98,9 +99,9 @@ class Highlight:
         return f"<div>{title}<table>{rows}</table></div>"
 
     def _text(self, row: np.ndarray) -> str:
-        shades = np.clip(row, 0.0, 1.0) ** 0.75  # of a dozen words few get more than 0.3, which would be pale
+        shades = DEEPEST * np.clip(row, 0.0, 1.0) ** 0.6  # of a dozen words few get more than 0.3, which would be pale
         return " ".join(
             f'<span title="{weight:.2f}" style="background:rgba({INK}, {shade:.2f});'
-            f'{"color:#ffffff;" if shade > 0.55 else ""}padding:.1em .2em;border-radius:.2em">{escape(word)}</span>'
+            f'padding:.1em .2em;border-radius:.2em;white-space:nowrap">{escape(word)}</span>'
             for word, weight, shade in zip(self.words, row, shades, strict=True)
         )

@@ -16,6 +16,7 @@ LEFT, RIGHT, TOP, BOTTOM = 52, 14, 14, 40  # room for the numbers of the axes
 INKS = "#2f6db3", "#c2601c"  # of the first and the second curve
 POINTS = 300  # more than a screen shows of a line of this width
 LINES_OF_TEXT = 10
+UPWARD = "up: loss, log scale"
 
 
 def loss_curve(
@@ -107,6 +108,7 @@ class LossCurve:
         canvas.text(2 * LEFT, y, first, size=3)
         canvas.text(2 * (LEFT + WIDTH - RIGHT) / 2 - 1.5 * WIDE * len(self.axis), y, self.axis, size=3)
         canvas.text(2 * (WIDTH - RIGHT) - 3 * WIDE * len(last), y, last, size=3)
+        canvas.text(2 * 4, 2 * (HEIGHT - 6) - 2 * HIGH, UPWARD, size=2)
         for heights, ink in zip(self._heights, INKS, strict=False):
             drawn = np.flatnonzero(np.isfinite(heights))
             columns = np.arange(2 * LEFT, 2 * (WIDTH - RIGHT) + 1)
@@ -130,6 +132,7 @@ class LossCurve:
             )
         for x, label, anchor in ((LEFT, str(self.ends[0]), "start"), (WIDTH - RIGHT, str(self.ends[1]), "end")):
             parts.append(f'<text x="{x}" y="{HEIGHT - BOTTOM + 18}" text-anchor="{anchor}">{label}</text>')
+        parts.append(f'<text x="4" y="{HEIGHT - 6}">{UPWARD}</text>')
         middle = (LEFT + WIDTH - RIGHT) / 2
         parts.append(f'<text x="{middle:.0f}" y="{HEIGHT - 6}" text-anchor="middle">{escape(self.axis)}</text>')
         return "".join(parts)

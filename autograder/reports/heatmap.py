@@ -34,6 +34,7 @@ def heatmap(
     columns: Sequence[str] | None = None,
     title: str = "",
     names: Sequence[str] | None = None,
+    full: float | None = None,
 ) -> Heatmap:
     """A picture of `weights`, one matrix or several, (n, rows, columns).
 
@@ -45,6 +46,7 @@ def heatmap(
     title: a line above
     names: what each of several matrices is; counted from 0 if not given, after the
         course's own word for one
+    full: the number with full colour; by default the largest of each matrix, but at least 1
 
     Raises `ValueError` where shapes and labels do not fit.
     """
@@ -61,14 +63,14 @@ def heatmap(
         names = [f"{word('matrix')} {n}" for n in range(count)] if count > 1 else [""]
     if len(names) != count:
         raise ValueError(f"{len(names)} names for {count} matrices")
-    return Heatmap(array, rows, columns, title, tuple(map(str, names)))
+    return Heatmap(array, rows, columns, title, tuple(map(str, names)), full)
 
 
 @dataclass(frozen=True)
 class Heatmap:
     """The result of `heatmap`: JupyterLab shows the picture, a plain console the text.
 
-    full: the number with full colour; by default the largest of each matrix, but at least 1
+    full: as `heatmap` takes it
     marked: booleans of the shape of `weights`: squares with a frame, or an asterisk in text
     """
 
@@ -227,7 +229,7 @@ def beside(own: np.ndarray | None, wanted: np.ndarray, rows: Sequence[str], colu
     Both have the shape (matrices, rows, columns).
     """
     full = max(1.0, float(np.abs(wanted.astype(float)).max()))
-    right = replace(heatmap(wanted, rows, columns, "asked for"), full=full)
+    right = heatmap(wanted, rows, columns, "asked for", full=full)
     if own is None:
         return [right]
     marked: np.ndarray = np.ones(own.shape, dtype=bool)
@@ -235,7 +237,7 @@ def beside(own: np.ndarray | None, wanted: np.ndarray, rows: Sequence[str], colu
         marked = ~(np.abs(own.astype(float) - wanted.astype(float)) <= ROUNDED)
     if not marked.any():
         return [replace(right, title="")]
-    return [replace(heatmap(own, rows, columns, "yours"), full=full, marked=marked), right]
+    return [replace(heatmap(own, rows, columns, "yours", full=full), marked=marked), right]
 
 
 def drawn_arrays(picture: Picture) -> tuple[np.ndarray, np.ndarray]:

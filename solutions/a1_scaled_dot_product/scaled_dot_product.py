@@ -108,7 +108,7 @@ from attention_course import check, explore, heatmap, hint
 # weight_02 = math.exp(score_02) / total
 #
 # print(f"scores   {score_00:.2f}  {score_01:.2f}  {score_02:.2f}")
-# print(f"weights  {weight_00:.2f}  {weight_01:.2f}  {weight_02:.2f}   sum {weight_00 + weight_01 + weight_02:.2f}")
+# print(f"weights  {weight_00:.2f}  {weight_01:.2f}  {weight_02:.2f}")
 # print("output  ", (weight_00 * v_0 + weight_01 * v_1 + weight_02 * v_2).round(2))
 
 # %% [markdown]
@@ -417,7 +417,8 @@ def torch_scaled_dot_product_attention(query, key, value):
 # output, weights = torch_scaled_dot_product_attention(query, key, value)
 # (output**2).sum().backward()
 # for name, tensor in (("query", query), ("key", key), ("value", value)):
-#     print(f"{name:5}  {tuple(tensor.shape)}  gradient {None if tensor.grad is None else tuple(tensor.grad.shape)}")
+#     gradient = None if tensor.grad is None else tuple(tensor.grad.shape)
+#     print(f"{name:5}  {tuple(tensor.shape)}  gradient {gradient}")
 
 # %% [markdown]
 # ## 5. In your own words

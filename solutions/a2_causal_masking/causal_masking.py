@@ -34,7 +34,7 @@
 #
 # - The result has the dtype of the input. `float32 / math.sqrt(4)` stays `float32`, but `float32 / np.sqrt(4)` is `float64`
 #   from NumPy 2 on, since `np.sqrt(4)` is a `float64`.
-# - Leave the arguments as they are, and keep their names: a call may say `causal_mask(L=...)`. A call must not depend on the calls before it.
+# - Leave the arguments as they are, and keep their names: a call may say `causal_mask(length=...)`. A call must not depend on the calls before it.
 #
 # **Counting.** Words, queries, keys and texts are counted from 0 everywhere.
 #
@@ -205,7 +205,8 @@ def padding_mask(lengths, max_length):
 
 # %% tags=["active-ipynb"]
 # padding = padding_mask([4, 2, 3], 5)
-# heatmap(padding[:, 0, :], rows=["text 0", "text 1", "text 2"], columns=list("01234"), title="padding mask: real words")
+# heatmap(padding[:, 0, :], rows=["text 0", "text 1", "text 2"],
+#         title="padding mask: row = text, column = place")
 
 # %% [markdown]
 # And here is what text 2 may see when it is padded *and* causal. Two masks that must both say yes are joined with `&`:
@@ -382,7 +383,7 @@ def causal_attention(Q, K, V, padding=None):
 # *them* for several things, *it* for one thing and for the state it is in. First the rows of these three for a reader, who sees everything:
 
 # %% tags=["active-ipynb"]
-# words = ["Sarah", "left", "the", "keys", "in", "a", "box", ".", "She", "wants", "them", "but", "it", "is", "locked"]
+# words = "Sarah left the keys in a box . She wants them but it is locked".split()
 # K = np.zeros((15, 4))
 # #                   person several one state
 # K[words.index("Sarah")] = [4.0, 0.0, 0.0, 0.0]
@@ -399,7 +400,7 @@ def causal_attention(Q, K, V, padding=None):
 # looking = [words.index(word) for word in ("She", "them", "it")]
 # it, box, locked = words.index("it"), words.index("box"), words.index("locked")
 # print(f"reader: it takes {reader[it, box]:.2f} from box, {reader[it, locked]:.2f} from locked")
-# heatmap(reader[looking], rows=["She", "them", "it"], columns=words, title="a reader: every word sees the whole text")
+# heatmap(reader[looking], rows=["She", "them", "it"], columns=words, title="a reader sees the whole text")
 
 # %% [markdown]
 # Then all rows for a writer, with the same queries and keys:
@@ -428,7 +429,8 @@ def causal_attention(Q, K, V, padding=None):
 # one_pass, _ = causal_attention(Q, K, V)
 # for seen in range(1, 6):
 #     word_by_word, _ = causal_attention(Q[:seen], K[:seen], V[:seen])
-#     print(f"words seen: {seen}   largest difference {np.abs(word_by_word[-1] - one_pass[seen - 1]).max():.7f}")
+#     difference = np.abs(word_by_word[-1] - one_pass[seen - 1]).max()
+#     print(f"words seen: {seen}   largest difference {difference:.7f}")
 
 # %% [markdown]
 # **What to notice.** No difference beyond rounding. So five training questions (what comes after one word, after two,
@@ -477,7 +479,7 @@ def torch_masked_attention(query, key, value, mask=None):
     if mask is None:
         weights = torch.softmax(scores, dim=-1)
     else:
-        # The lowest finite number instead of -inf: an empty row is then even, not NaN, and the second fill clears it.
+        # With the lowest number, unlike -inf, an empty row is even, not NaN. The second fill clears it.
         lowest = torch.finfo(scores.dtype).min
         weights = torch.softmax(scores.masked_fill(~mask, lowest), dim=-1).masked_fill(~mask, 0.0)
     return weights @ value, weights  # (..., L, S) @ (..., S, d_v) -> (..., L, d_v)
@@ -528,7 +530,7 @@ def torch_masked_attention(query, key, value, mask=None):
 # %% tags=["active-ipynb"]
 # from attention_course import highlight, trained_decoder
 #
-# sentence = "Elizabeth smiled at Mr. Darcy, and Mr."    # up to 64 tokens: a rare word is several, such as sm -il -ed
+# sentence = "Elizabeth smiled at Mr. Darcy, and Mr."   # up to 64 tokens; a rare word is several of them
 # reading = trained_decoder.read(sentence, attention=causal_attention)
 # print(" ".join(reading.tokens), "...")
 # for token, probability in reading.next_tokens():
@@ -540,7 +542,7 @@ def torch_masked_attention(query, key, value, mask=None):
 
 # %% tags=["active-ipynb"]
 # two = reading.weights[0, :2]                            # (2, L, L): heads 0 and 1 of the first layer
-# heatmap(two, rows=reading.tokens, columns=reading.tokens, title="first layer: row looks at column", names=["head 0", "head 1"])
+# heatmap(two, rows=reading.tokens, columns=reading.tokens, title="first layer: row looks at column")
 
 # %% [markdown]
 # **What to notice.** The staircase is yours. Below it the heads look **near**: averaged over a few pages of the novel (the picture shows one sentence), each head of the first layer gives about a quarter of its weight to the token before, more than to the token

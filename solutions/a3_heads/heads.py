@@ -166,7 +166,7 @@ def split_heads(X, num_heads):
 # check("split_heads")
 
 # %% [markdown]
-# **What to notice.** The right shape is not enough. `X.reshape(2, 3, 3)` has it, too. Here are both heads of either, side by side; the darker a square, the later its token:
+# **What to notice.** The right shape is not enough. `X.reshape(2, 3, 3)` has it, too. Here are both heads of either, side by side; the bluer a square, the later its token:
 
 # %% tags=["active-ipynb"]
 # X = np.array([[11.0, 12.0, 13.0, 14.0, 15.0, 16.0],
@@ -174,8 +174,8 @@ def split_heads(X, num_heads):
 #               [31.0, 32.0, 33.0, 34.0, 35.0, 36.0]])
 # cuts = split_heads(X, 2), X.reshape(2, 3, 3)                                                # each (h, L, d)
 # side_by_side = np.stack([np.concatenate(list(heads), axis=-1) for heads in cuts])          # (2, L, h * d)
-# heatmap(side_by_side.astype(int), rows=["row 0", "row 1", "row 2"], columns=["head 0", "", "", "head 1", "", ""],
-#         title="cut in two ways", names=["split_heads", "only reshaped"])
+# heatmap(side_by_side.astype(int), rows=["row 0", "row 1", "row 2"], title="cut in two ways",
+#         columns=["head 0", "", "", "head 1", "", ""], names=["split_heads", "only reshaped"])
 
 # %% [markdown]
 # On the right, head 0 has torn token 0 in two, and token 2 is not in it at all. No error tells you. After exercise 2 you will see what such a cut does to
@@ -300,7 +300,7 @@ def concat_heads(heads):
 #
 # def attention_after(cut):
 #     """The model's attention, on heads that `cut` has made."""
-#     def attention(Q, K, V):                                                     # each (h, L, d), as the model makes them
+#     def attention(Q, K, V):                                                     # each (h, L, d)
 #         Q, K, V = (cut(concat_heads(heads), len(heads)) for heads in (Q, K, V))
 #         scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])                # (h, L, L)
 #         scores = np.where(np.tri(Q.shape[-2], dtype=bool), scores, -np.inf)     # no token looks ahead
@@ -419,7 +419,7 @@ def per_head_weights(W, num_heads):
 #     own = per_head_weights(W, num_heads)         # (h, 3, d)
 #     title = f"heads: {num_heads}, columns of each: {own.shape[-1]}, numbers in all: {own.size}"
 #     names = [f"head {i}" for i in range(num_heads)]
-#     return heatmap(own, rows=[""] * 3, columns=[""] * own.shape[-1], title=title, names=names)
+#     return heatmap(own, rows=[""] * 3, columns=[""] * own.shape[-1], title=title, names=names, full=11)
 #
 #
 # explore(own_columns, num_heads=(1, 2, 3, 4, 6))
@@ -461,7 +461,7 @@ import torch.nn.functional as F
 #     for name, cut in cuts.items():
 #         print(f"{name}: head 0 is {cut[0].tolist()}")
 #     right = np.array_equal(cuts[guess], split_heads(x.numpy(), 2))
-#     print(f"{guess} cuts as your split_heads does." if right else f"{guess} does not cut as your split_heads does.")
+#     print(guess, "cuts" if right else "does not cut", "as your split_heads does.")
 
 # %% [markdown]
 # Now write the right one, for any number of heads and of batch axes. It only moves numbers about, so a gradient goes back the way its number came, as long as
@@ -550,10 +550,10 @@ def torch_split_heads(x, num_heads):
 # in memory:
 
 # %% tags=["active-ipynb"]
-# place = torch.arange(12)                                                        # a memory that says at which place one is
-# of_back = torch.as_strided(place, back.shape, back.stride()).reshape(2, 6)      # (L, h * d)
-# heatmap(torch.stack([place.view(2, 6), of_back]), rows=["token 0", "token 1"], title="where each number lies in memory",
-#         names=["x", "back"])
+# place = torch.arange(12)                                                    # each number is its own place
+# of_back = torch.as_strided(place, back.shape, back.stride()).reshape(2, 6)  # (L, h * d)
+# heatmap(torch.stack([place.view(2, 6), of_back]), rows=["token 0", "token 1"], names=["x", "back"],
+#         title="where each number lies in memory")
 
 # %% [markdown]
 # `.reshape` copies where it must; `.view` never copies. Your function may get a tensor with any layout in memory, also one whose axes were swapped before. Whether the result shares memory with
@@ -598,14 +598,14 @@ def torch_concat_heads(heads):
 #
 # *About 5 minutes · easy*
 #
-# The decoder from above has twelve heads, in three layers. Here it reads with your `split_heads` and `concat_heads` again. Each line is one head, and the darker a token, the more
+# The decoder from above has twelve heads, in three layers. Here it reads with your `split_heads` and `concat_heads` again. Each line is one head, and the bluer a token, the more
 # the last one, *her*, looks at it. One of the twelve looks for **quotation marks**, to know whether somebody is speaking. Which one is it?
 
 # %% tags=["active-ipynb"]
 # from attention_course import highlight
 #
-# speech = '"You are very kind," said Elizabeth, "but I am not tired." Mr. Darcy said nothing. He looked at her'
-# reading = trained_decoder.read(speech, attention=attention_after(split_heads))
+# text = '"You are very kind," said Elizabeth, "but I am not tired." Mr. Darcy said nothing. He looked at her'
+# reading = trained_decoder.read(text, attention=attention_after(split_heads))
 # twelve = reading.weights.reshape(12, *reading.weights.shape[2:])           # (layers, h, L, L) -> (12, L, L)
 # highlight(twelve[:, -1], reading.tokens, names=trained_decoder.NAMES)
 
@@ -619,7 +619,7 @@ def torch_concat_heads(heads):
 # if guess is None:
 #     print("Look at the twelve lines above, and write down your guess.")
 # else:
-#     shares, evenly = trained_decoder.on_quotation_marks()   # (layers, h), and what looking everywhere evenly gives
+#     shares, evenly = trained_decoder.on_quotation_marks()   # (layers, h), and for an even look
 #     more = int((shares > shares[guess]).sum())
 #     print(f"It gives quotation marks {shares[guess] / evenly:.1f} times as much as an even look would.")
 #     print("That is the one." if more == 0 else f"Not yet. Heads that give them more: {more} of twelve.")

@@ -266,7 +266,7 @@ def output_projection(heads, W_O):
     """
     ### BEGIN SOLUTION
     *batch, h, L, d_v = heads.shape
-    by_word = heads.swapaxes(-3, -2)                       # (..., L, h, d_v): a word's heads next to each other
+    by_word = heads.swapaxes(-3, -2)                       # (..., L, h, d_v): a word's heads together
     concatenated = by_word.reshape(*batch, L, h * d_v)     # (..., L, h * d_v)
     return concatenated @ W_O                              # (..., L, d_model)
     ### END SOLUTION
@@ -526,8 +526,8 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
 # def listening_to_head_1(share):
 #     W_O = np.concatenate([(1 - share) * np.eye(4), share * np.eye(4)])         # (8, 4)
 #     output, _ = multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads=2)       # (2, 4)
-#     title = f"the output, {1 - share:.0%} head 0 and {share:.0%} head 1"
-#     return heatmap(output, rows=words, columns=["finance", "place", "thing", "building"], title=title)
+#     return heatmap(output, rows=words, columns=["finance", "place", "thing", "building"], full=2,
+#                    title=f"the output, {1 - share:.0%} head 0 and {share:.0%} head 1")
 #
 #
 # explore(listening_to_head_1, share=(0, 0.25, 0.5, 0.75, 1))
@@ -555,7 +555,8 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
 # print("words   four matrices   scores and blend   of all the work")
 # for L in (64, 256, 1024, 4096, 16384):
 #     matrices, looking = 4 * L * d_model**2, 2 * L**2 * d_model
-#     print(f"{L:5d} {matrices / 1e6:11,.0f} million {looking / 1e6:10,.0f} million {looking / (matrices + looking):15.0%}")
+#     share = looking / (matrices + looking)
+#     print(f"{L:5d} {matrices / 1e6:11,.0f} million {looking / 1e6:10,.0f} million {share:15.0%}")
 
 # %% [markdown]
 # **What to notice.** Four times as many words: four times the work for the matrices, sixteen times for scores and blend. At
@@ -600,8 +601,8 @@ class MultiHeadAttention(nn.Module):
         remainder
 
     Parameters: W_Q.weight, W_K.weight, W_V.weight (h * d_head, d_model) and W_O.weight
-    (d_model, h * d_head). There is no dropout, and nothing is kept from
-    one call to the next: in train() it gives what it gives in eval().
+    (d_model, h * d_head). There is no dropout, and nothing is kept from one call to the
+    next: in train() it gives what it gives in eval().
     """
 
     def __init__(self, d_model, num_heads, d_head=None):
@@ -626,14 +627,13 @@ class MultiHeadAttention(nn.Module):
             may attend; None: everywhere
 
         Returns the tuple (output, weights): output (..., L, d_model), weights (..., h, L, L),
-        both in the dtype of the parameters. Where a query may attend to
-        nothing, its weights are 0 and that head adds nothing to the output; if this is so in
-        every head, the output is 0. Large scores give finite numbers. x and mask stay as they
-        are.
+        both in the dtype of the parameters. Where a query may attend to nothing, its weights
+        are 0 and that head adds nothing to the output; if this is so in every head, the
+        output is 0. Large scores give finite numbers. x and mask stay as they are.
         """
         ### BEGIN SOLUTION
         def split(projected):
-            heads = projected.unflatten(-1, (self.num_heads, self.d_head))  # (..., L, h * d) -> (..., L, h, d)
+            heads = projected.unflatten(-1, (self.num_heads, self.d_head))  # (..., L, h, d)
             return heads.transpose(-3, -2)                                  # (..., h, L, d)
 
         query, key, value = split(self.W_Q(x)), split(self.W_K(x)), split(self.W_V(x))
@@ -643,9 +643,9 @@ class MultiHeadAttention(nn.Module):
             scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
         weights = torch.softmax(scores, dim=-1)
         if mask is not None:
-            weights = weights.masked_fill(~mask, 0.0)                       # for a query that may attend to nothing
+            weights = weights.masked_fill(~mask, 0.0)                       # where nothing is allowed
         heads = (weights @ value).transpose(-3, -2)                         # (..., L, h, d)
-        return self.W_O(heads.flatten(-2)), weights                         # (..., L, h * d) -> (..., L, d_model)
+        return self.W_O(heads.flatten(-2)), weights                         # (..., L, d_model)
         ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "test-MultiHeadAttention", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
@@ -672,7 +672,8 @@ class MultiHeadAttention(nn.Module):
 # print("output", tuple(output.shape), "   weights", tuple(weights.shape))
 # print("largest difference in the output: ", f"{(output - wanted).abs().max().item():.7f}")
 # print("largest difference in the weights:", f"{(weights - wanted_weights).abs().max().item():.7f}")
-# print("numbers to learn:", sum(p.numel() for p in mine.parameters()), "= 4 * 128 * 128, however many heads share them")
+# count = sum(p.numel() for p in mine.parameters())
+# print("numbers to learn:", count, "= 4 * 128 * 128, however many heads share them")
 
 # %% [markdown]
 # ## Read with it, and take out a head
@@ -693,7 +694,8 @@ class MultiHeadAttention(nn.Module):
 #     layers = []
 #     for number in range(trained_decoder.NUM_LAYERS):
 #         layer = MultiHeadAttention(96, 4)
-#         layer.load_state_dict({name: torch.tensor(W) for name, W in trained_decoder.layer_weights(number).items()})
+#         learned = trained_decoder.layer_weights(number)
+#         layer.load_state_dict({name: torch.tensor(W) for name, W in learned.items()})
 #         layers.append(layer)
 #     return layers
 #
@@ -702,8 +704,8 @@ class MultiHeadAttention(nn.Module):
 #     return ", ".join(f"{token!r} {share:.2f}" for token, share in reading.next_tokens(3))
 #
 #
-# print("next, with your module:          ", likeliest(trained_decoder.read(sentence, layers=trained_layers())))
-# print("next, with PyTorch's attention:  ", likeliest(trained_decoder.read(sentence)))
+# print("with your module:          ", likeliest(trained_decoder.read(sentence, layers=trained_layers())))
+# print("with PyTorch's attention:  ", likeliest(trained_decoder.read(sentence)))
 
 # %% [markdown]
 # Now take out one head. Its rows of $W_O$ say what reaches the output, so put zeros there (`nn.Linear` keeps them as columns).
@@ -729,7 +731,8 @@ class MultiHeadAttention(nn.Module):
 #     tokens = list(dict.fromkeys(token for reading in (whole, less) for token, _ in reading.next_tokens(5)))
 #     shares = [dict(reading.next_tokens(1024)) for reading in (whole, less)]    # of all 1,024 tokens
 #     numbers = np.array([[share[token] for token in tokens] for share in shares])
-#     return heatmap(numbers, rows=["all heads", "without it"], columns=[repr(token)[1:-1] for token in tokens],
+#     columns = [repr(token)[1:-1] for token in tokens]
+#     return heatmap(numbers, rows=["all heads", "without it"], columns=columns,
 #                    title=f"what comes next, without layer {layer}, head {head}")
 #
 #

@@ -146,7 +146,7 @@ def positional_encoding(length, d_model):
 # %% tags=["active-ipynb"]
 # small = positional_encoding(8, 32)
 # near = small @ small.T   # (8, 8)
-# heatmap(near - near.min(), title="dot products of positions: the same along each diagonal, largest on the main one")
+# heatmap(near - near.min(), title="dot products as they come: row looks at column")
 
 # %% [markdown]
 # How does a head look **one word back**, then? The pair $(\sin a, \cos a)$ is a point on a circle, and $k$ positions further on it has
@@ -161,7 +161,7 @@ def positional_encoding(length, d_model):
 #     back[2 * pair : 2 * pair + 2, 2 * pair : 2 * pair + 2] = turn
 # print("rotated by one, row 5 is row 4:", np.allclose(small[5] @ back, small[4]))
 # scores = (small @ back) @ small.T   # (8, 8)
-# heatmap(scores - scores.min(), title="scores after the rotation: largest one place back")
+# heatmap(scores - scores.min(), title="after the rotation: row looks at column")
 
 # %% [markdown]
 # ## 2. `layer_norm`
@@ -276,7 +276,7 @@ def feed_forward(x, W_1, b_1, W_2, b_2):
 # changed = text.copy()
 # changed[1] = [9.0, 9.0]
 # before, after = feed_forward(text, W_1, b_1, W_2, b_2), feed_forward(changed, W_1, b_1, W_2, b_2)
-# heatmap(after - before, rows=["word 0", "word 1", "word 2"], title="how far the output moves when word 1 changes")
+# heatmap(after - before, rows=["word 0", "word 1", "word 2"], title="what moves when word 1 changes")
 
 # %% [markdown]
 # ## Bring your `MultiHeadAttention`
@@ -318,7 +318,7 @@ class MultiHeadAttention(nn.Module):
     def forward(self, x, mask=None):
         ### BEGIN SOLUTION
         def split(projected):
-            heads = projected.unflatten(-1, (self.num_heads, self.d_head))  # (..., L, h * d) -> (..., L, h, d)
+            heads = projected.unflatten(-1, (self.num_heads, self.d_head))  # (..., L, h, d)
             return heads.transpose(-3, -2)                                  # (..., h, L, d)
 
         query, key, value = split(self.W_Q(x)), split(self.W_K(x)), split(self.W_V(x))
@@ -328,9 +328,9 @@ class MultiHeadAttention(nn.Module):
             scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
         weights = torch.softmax(scores, dim=-1)
         if mask is not None:
-            weights = weights.masked_fill(~mask, 0.0)                       # for a query that may attend to nothing
+            weights = weights.masked_fill(~mask, 0.0)                       # where nothing is allowed
         heads = (weights @ value).transpose(-3, -2)                         # (..., L, h, d)
-        return self.W_O(heads.flatten(-2)), weights                         # (..., L, h * d) -> (..., L, d_model)
+        return self.W_O(heads.flatten(-2)), weights                         # (..., L, d_model)
         ### END SOLUTION
 
 
@@ -409,7 +409,8 @@ class MultiHeadAttention(nn.Module):
 #     with torch.no_grad():
 #         found = block(torch.tensor([words]), mask)[0]
 #     right = found.shape == (len(words), 2) and torch.allclose(found, torch.tensor(wanted), atol=0.01)
-#     print("Right:" if right else "Not yet:", [[round(number, 2) for number in word] for word in found.tolist()])
+#     numbers = [[round(number, 2) for number in word] for word in found.tolist()]
+#     print("Right:" if right else "Not yet:", numbers)
 #     if not right:
 #         print("Wanted:", wanted, question)
 #
@@ -484,7 +485,7 @@ class DecoderBlock(nn.Module):
         L = x.shape[-2]
         mask = torch.ones(L, L, dtype=torch.bool, device=x.device).tril()   # (L, L): query i, keys 0 to i
         if padding is not None:
-            mask = mask & padding.unsqueeze(-3)                             # (B, 1, 1, L) & (L, L) -> (B, 1, L, L)
+            mask = mask & padding.unsqueeze(-3)                             # (B, 1, L, L)
         attended, _ = self.attention(self.norm_1(x), mask)                  # (B, L, d_model)
         x = x + attended
         return x + self.feed_forward(self.norm_2(x))
@@ -529,11 +530,12 @@ class DecoderBlock(nn.Module):
 #
 #     words = ["Sarah", "left", "the", "keys", "in"]
 #     x = torch.randn(1, 5, 16)
-#     nudged = x.repeat(5, 1, 1)                           # five copies of the text: in copy j, word j is nudged
+#     nudged = x.repeat(5, 1, 1)                  # five copies of the text: in copy j, word j is nudged
 #     nudged[range(5), range(5)] += torch.randn(5, 16)
 #     with torch.no_grad():
-#         moved = (stack(nudged) - stack(x)).norm(dim=-1).T    # (5, 5): how far output i moves when word j does
-#     display(heatmap(moved / moved.max(), rows=words, columns=words, title="row: output, column: the word that was nudged"))
+#         moved = (stack(nudged) - stack(x)).norm(dim=-1).T    # (5, 5): how far output i moves with word j
+#     title = "row: output, column: the word that was nudged"
+#     display(heatmap(moved / moved.max(), rows=words, columns=words, title=title))
 
 # %% [markdown]
 # **Where the norm stands.** The original transformer normalises the sum, $\operatorname{LayerNorm}(x + \operatorname{branch}(x))$
@@ -568,7 +570,7 @@ class DecoderBlock(nn.Module):
 # %% [markdown]
 # **By hand**, $d_{model} = 4$ and a block that adds nothing. Token 2 stands first:
 #
-# | step | |
+# | step | the vector |
 # | --- | --- |
 # | the embedding of token 2 | $(0, 0, 1, 1)$ |
 # | times $\sqrt 4$ | $(0, 0, 2, 2)$ |
@@ -606,7 +608,7 @@ class TransformerDecoder(nn.Module):
         ### BEGIN SOLUTION
         self.d_model = d_model
         self.embedding = nn.Embedding(vocab_size, d_model)
-        nn.init.normal_(self.embedding.weight, std=d_model**-0.5)           # as large as the positions, once scaled
+        nn.init.normal_(self.embedding.weight, std=d_model**-0.5)           # scaled, as large as positions
         positions = torch.from_numpy(positional_encoding(max_length, d_model)).float()
         self.register_buffer("positions", positions)                        # (max_length, d_model)
         self.blocks = nn.ModuleList(DecoderBlock(d_model, num_heads, d_ff) for _ in range(num_layers))
@@ -689,10 +691,11 @@ class TransformerDecoder(nn.Module):
 # if brought() and not grading:
 #     torch.manual_seed(0)
 #     own = TransformerDecoder(**trained_decoder.SIZES)
-#     print("random numbers: ", speak(own, "Elizabeth"), "\n")
+#     print("random numbers:", speak(own, "Elizabeth"), "", sep="\n")
 #     numbers = trained_decoder.weights()
-#     own.load_state_dict({name: torch.tensor(numbers[name]) for name, _ in own.named_parameters()}, strict=False)
-#     print("learned numbers:", speak(own, "Elizabeth"))
+#     learned = {name: torch.tensor(numbers[name]) for name, _ in own.named_parameters()}
+#     own.load_state_dict(learned, strict=False)
+#     print("learned numbers:", speak(own, "Elizabeth"), sep="\n")
 
 # %% [markdown]
 # **What to notice.** The same code, line for line. Only the numbers differ. Change the beginning and the seed, and let it talk; then take a break.
@@ -715,7 +718,7 @@ class TransformerDecoder(nn.Module):
 #     optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
 #     for step in range(steps + 1):
 #         token_ids = torch.randint(vocab, (64, L))
-#         logits, wanted = model(token_ids)[:, 1:], token_ids[:, :-1]            # (64, L - 1, vocab), (64, L - 1)
+#         logits, wanted = model(token_ids)[:, 1:], token_ids[:, :-1]    # (64, L - 1, vocab), (64, L - 1)
 #         loss = F.cross_entropy(logits.flatten(0, 1), wanted.flatten())
 #         optimizer.zero_grad()
 #         loss.backward()
@@ -748,7 +751,7 @@ class TransformerDecoder(nn.Module):
 #         for block in model.blocks:
 #             looks.append(block.attention(block.norm_1(x), mask)[1][0])         # (h, L, L)
 #             x = block(x)
-#     heads = {f"{b}, {h}": heatmap(looks[b][h], title=f"who looks at whom after training: block {b}, head {h}")
+#     heads = {f"{b}, {h}": heatmap(looks[b][h], title=f"who looks at whom: block {b}, head {h}")
 #              for b in range(2) for h in range(2)}
 #     display(explore(heads.get, head=list(heads)))
 
@@ -788,7 +791,7 @@ class TransformerDecoder(nn.Module):
 #
 # text, held_out = novel.text()
 # print(f"{len(text):,} characters to train on, {len(held_out):,} held out")
-# print(text[:234])
+# print(lines_of(text[:234]))
 
 # %% [markdown]
 # ### What is a token?
@@ -868,7 +871,7 @@ class TransformerDecoder(nn.Module):
 #     try:
 #         TransformerDecoder(**SIZES)(torch.zeros(1, 2, dtype=torch.long))
 #     except NotImplementedError:
-#         print("Nothing to train yet: write TransformerDecoder and what it is made of first, then run this cell again.")
+#         print("Nothing to train yet: write TransformerDecoder first, then run this cell again.")
 #         return False
 #     return True
 
@@ -881,14 +884,15 @@ class TransformerDecoder(nn.Module):
 #     return F.cross_entropy(model(x)[:, :-1].flatten(0, 1), x[:, 1:].flatten())
 #
 # def train_on(ids, steps, change=None):
-#     """A decoder after so many steps on the token ids, and its loss at each step. change: what is done to it before"""
+#     """A decoder after so many steps on the token ids, and its losses. change: done to it before"""
 #     torch.set_num_threads(1)
 #     torch.manual_seed(0)
 #     model, losses = TransformerDecoder(**SIZES), []
 #     if change is not None:
 #         change(model)
-#     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3, betas=(0.9, 0.98))  # Adam, which also keeps weights small
-#     pace = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=3e-3, total_steps=steps)  # up, then slowly down
+#     # AdamW is Adam that keeps weights small. OneCycleLR: the learning rate goes up, then slowly down.
+#     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3, betas=(0.9, 0.98))
+#     pace = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=3e-3, total_steps=steps)
 #     for step in range(steps):
 #         starts = torch.randint(len(ids) - L, (BATCH, 1))
 #         loss = surprise(model, ids[starts + torch.arange(L)])              # (BATCH, L)
@@ -929,7 +933,8 @@ class TransformerDecoder(nn.Module):
 #     ...   # your line
 #
 # found = likely(torch.tensor([2.0, 1.0, 0.0]), 0.5)
-# if isinstance(found, torch.Tensor) and torch.allclose(found, torch.tensor([0.867, 0.117, 0.016]), atol=0.001):
+# wanted = torch.tensor([0.867, 0.117, 0.016])
+# if isinstance(found, torch.Tensor) and torch.allclose(found, wanted, atol=0.001):
 #     print("Your line is right.")
 # else:
 #     print("Not yet: for the logits of the example it gives", found)
@@ -973,7 +978,8 @@ class TransformerDecoder(nn.Module):
 # print("the same tokens:", trained_decoder.tokenizer().merges == merges)
 # if trained is not None:
 #     longer, numbers = TransformerDecoder(**SIZES), trained_decoder.weights()
-#     longer.load_state_dict({name: torch.tensor(numbers[name]) for name, _ in longer.named_parameters()}, strict=False)
+#     learned = {name: torch.tensor(numbers[name]) for name, _ in longer.named_parameters()}
+#     longer.load_state_dict(learned, strict=False)
 #     for name, model in (("yours", trained), ("trained for longer", longer)):
 #         with torch.no_grad():
 #             there = surprise(model, others[: len(others) // L * L].view(-1, L)).item()

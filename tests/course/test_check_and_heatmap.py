@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import zlib
 
@@ -214,6 +215,14 @@ def test_heatmap_as_text_and_picture():
     assert ">yes<" not in long_masks  # small, so that they stand side by side
     mask = heatmap(np.tril(np.ones((3, 3), dtype=bool)))
     assert "yes" in repr(mask)
+
+
+def test_pictures_with_the_same_full_number_share_their_colours():
+    def shades(**options):
+        return re.findall(r'fill-opacity="([\d.]+)"', heatmap([[[1.0, 2.0]], [[3.0, 4.0]]], **options).plain_html())
+
+    assert shades() == ["0.38", "0.75", "0.56", "0.75"]  # otherwise each picture has its own
+    assert shades(full=4) == ["0.19", "0.38", "0.56", "0.75"]
 
 
 def test_png_shows_the_same_squares_as_the_svg():

@@ -121,6 +121,7 @@ def test_highlight_shows_a_weight_of_a_tenth_and_tells_a_half_from_all():
     shades = [float(shade) for shade in re.findall(r"rgba\(.*?, ([\d.]+)\)", html)]
     assert shades == sorted(set(shades))
     assert shades[1] > 0.15
+    assert shades[-1] == 0.75  # no more: words keep their colour, and a contrast as on a heat map
 
 
 def test_loss_curve_compares_two_trainings_between_lines_that_lie_near():
