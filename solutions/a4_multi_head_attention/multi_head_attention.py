@@ -170,8 +170,8 @@ def projection_shapes(d_model, num_heads, d_k, d_v):
 #     rows, columns = projection_shapes(d_model, num_heads, d_v, d_v)["W_O"]
 #     head = np.arange(rows) // d_v                                # whose numbers meet this row
 #     squares = np.repeat(head[:, None], columns, axis=1)          # (rows, columns)
-#     title = f"W_O with {num_heads} heads of width {d_v}: {rows} rows, {columns} columns"
-#     return heatmap(squares, rows=[f"head {i}" for i in head], title=title)
+#     title = f"num_heads = {num_heads}, d_v = {d_v}: W_O has {rows} rows and {columns} columns"
+#     return heatmap(squares, rows=[f"head {i}" for i in head], title=title, full=5)
 #
 #
 # explore(picture_of_W_O, num_heads=(1, 2, 3, 4, 5, 6))
