@@ -44,8 +44,7 @@ def heatmap(
 
     rows, columns: labels, such as the words of a sentence; counted from 0 if not given
     title: a line above
-    names: what each of several matrices is; counted from 0 if not given, after the
-        course's own word for one
+    names: of several matrices; counted from 0 if not given, after the course's own word for one
     full: the number with full colour; by default the largest of each matrix, but at least 1
 
     Raises `ValueError` where shapes and labels do not fit.
@@ -70,7 +69,6 @@ def heatmap(
 class Heatmap:
     """The result of `heatmap`: JupyterLab shows the picture, a plain console the text.
 
-    full: as `heatmap` takes it
     marked: booleans of the shape of `weights`: squares with a frame, or an asterisk in text
     """
 
