@@ -26,11 +26,13 @@ WORDS = {
     "heads-after-tokens": "What should result[0] be: everything about the first token, or the first head?",
     "heads-averaged": "How wide is your result? What is lost when heads are added up?",
     "heads-interleaved": "Which columns does head 0 own: neighbours, or every h-th one?",
+    "heads-transposed": "What stands in a row of your head 0: numbers of one token, or of one column?",
 }
 JOINED = WORDS | {
     "heads-interleaved": "In a row, do head 0's numbers stand together, or does each head take turns?",
     "wrong-axes-swapped": "Heads and widths are to become one axis. Which two axes does your line exchange, so that"
     " they are neighbours?",
+    "reshaped-then-transposed": "What stands in a row before you turn it: the numbers of one token?",
     "tokens-joined": "One axis is gone, but which? Does your result still have a row for each token?",
 }
 
@@ -87,6 +89,10 @@ CUTS = {
     "one-head-too-few": [{"end": lambda heads: heads[..., :-1, :, :]}, {"end": lambda heads: heads[..., 1:, :, :]}],
     "first-head-only": [{"end": lambda heads: heads[..., 0, :, :]}],
     "heads-overlap": [{"cut": overlapping}],
+    "heads-transposed": [
+        {"end": lambda heads: heads.swapaxes(-2, -1)},
+        {"end": lambda heads: heads.swapaxes(-2, -1).reshape(heads.shape)},  # x.T.reshape(h, L, d)
+    ],
     "heads-before-the-batch": [{"place": lambda cut: first(cut, -2)}],
 }
 
@@ -114,6 +120,9 @@ def swapped(a, b, tokens_first=True):
 JOINS = {
     **{name: [{"some": some} for some in ways] for name, ways in (SOME | TIED).items()},
     "wrong-axes-swapped": [swapped(-2, -1), swapped(-3, -1), swapped(-2, -1, tokens_first=False)],
+    "reshaped-then-transposed": [
+        {"join": lambda heads: heads.reshape(*heads.shape[:-3], -1, heads.shape[-2]).swapaxes(-2, -1)}
+    ],
     "tokens-joined": [swapped(-1, -1, tokens_first=False)],
     "concat-without-transpose": [{"square": True}],  # wrong only if there are as many tokens as heads
     "heads-summed": [{"join": lambda heads: heads.sum(-3)}],

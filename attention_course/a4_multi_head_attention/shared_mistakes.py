@@ -153,7 +153,8 @@ HEADS_COUNTED = {
 }
 MASKS = mutation_options.without(mutation_options.MASKS, "mask-of-the-first-for-all")
 SLIPS = (
-    SCALES | HEADS | OF_HEAD_0 | PROJECTIONS | MASKS | mutation_options.MASK_AXES | mutation_options.NOTHING
+    SCALES | HEADS | OF_HEAD_0 | PROJECTIONS | MASKS | mutation_options.IN_ONE_PART
+    | mutation_options.MASK_AXES | mutation_options.NOTHING
     | softmax_options.AXES | {"softmax-over-heads": [{"axis": -3}], "one-softmax-for-all-heads": [{"axis": (-3, -1)}]}
     | mutation_options.only(
         softmax_options.CURVES, "softmax-missing", "softmax-twice", "no-exponential", "not-normalised",

@@ -26,7 +26,9 @@ def _seen(ahead):
 
 ALLOWED = {
     "causal-mask-missing": Catalogue.known(
-        {"allowed": lambda ones: ones}, hint="May the first word look at the last one? Who forbids it?"
+        {"allowed": lambda ones: ones},
+        {"allowed": lambda ones: ones, "join": lambda causal, padding: causal},
+        hint="May the first word look at the last one? Who forbids it?",
     ),
     "may-not-see-itself": Catalogue.known(
         {"allowed": lambda ones: ones.tril(-1)}, hint="Print the mask of three words. Is the diagonal True?"

@@ -52,6 +52,8 @@ HINTS = {
     "mask-ignored-when-empty": "Give a mask without a single True. Is that the same as no mask, in your code?",
     "mask-transposed": "Which axis of the mask belongs to the queries?",
     "mask-ignored": "Give another mask: do your weights change? Follow a hidden score to its weight.",
+    "mask-in-the-weights-only": "The weights that you return know of the mask. Do those that blend the values?",
+    "mask-in-the-output-only": "Which weights blend the values, and which ones do you return?",
     "mask-after-softmax": "Does each row of your weights still sum to 1 once the mask has been applied?",
     "axis-added-to-mask": "Write down the axes of the mask as it comes, and as your code uses it: do they fit?",
     "mask-multiplied": "What is e to the power of 0, and is that what a hidden key should get?",

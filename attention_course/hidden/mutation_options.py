@@ -37,6 +37,7 @@ SCALES: Mutants = {
         {"scale": lambda size: size.L},
         {"scale": lambda size: math.sqrt(size.Q.shape[1])},
         {"scale": lambda size: math.sqrt(size.Q.shape[0])},
+        {"scale": lambda size: math.sqrt(size.K.shape[0])},
     ],
     "squared-in-place-of-root": [{"scale": lambda size: size.d_k**2}],
     "scale-by-fourth-root": [{"scale": lambda size: size.d_k**0.25}],
@@ -120,6 +121,10 @@ MASKS: Mutants = {
     ],
     "unmasked-numerator": [{"hide": "below"}],
     "mask-of-the-first-for-all": [{"mask": lambda mask: mask[:1]}],
+}
+IN_ONE_PART: Mutants = {
+    "mask-in-the-weights-only": [{"hide": "never", "part": 0}],
+    "mask-in-the-output-only": [{"hide": "never", "part": 1}],
 }
 # For exercises that take a mask of any shape.
 MASK_AXES: Mutants = {
@@ -232,7 +237,7 @@ def attend(
     part: which one of output (0) and weights (1) is wrong, if the other is right
     causal: see `CAUSAL`
     """
-    size = SimpleNamespace(Q=Q, L=Q.shape[-2], S=K.shape[-2], d_k=Q.shape[-1], d_v=V.shape[-1], **(more or {}))
+    size = SimpleNamespace(Q=Q, K=K, L=Q.shape[-2], S=K.shape[-2], d_k=Q.shape[-1], d_v=V.shape[-1], **(more or {}))
     left, right, values = operands(Q, K, V)
     scores = left @ turn(xp, right) / scale(size)
     if causal and (allowed is None or causal == "always"):
@@ -257,7 +262,7 @@ def scores_of(
     sized: Callable[[Any], Any] = lambda part: part,
 ) -> Any:
     """Attention scores. Each decision is an option."""
-    size = SimpleNamespace(Q=Q, L=Q.shape[-2], S=K.shape[-2], d_k=Q.shape[-1], d_v=K.shape[-1])
+    size = SimpleNamespace(Q=Q, K=K, L=Q.shape[-2], S=K.shape[-2], d_k=Q.shape[-1], d_v=K.shape[-1])
     left, right = (operands(Q, K, K) if operands else (Q, K))[:2]
     return sized(left @ (turn(xp, right) if turn else xp.swap(right, -2, -1)) / scale(size))
 

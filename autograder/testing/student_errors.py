@@ -221,6 +221,7 @@ TWO_DTYPES = "numbers of two dtypes meet"
 PAIR = "gives a pair, values and places"
 VIEW = "`view` cannot lay these numbers out so without copying them"
 OF_NUMPY, NOT_OF_NUMPY = "a NumPy array", "NumPy knows no"
+NO_TRUTH = "`~` turns truth values about, and here are other numbers"
 NO_INIT = "a layer is assigned before `super().__init__()`"
 ONE_TRUTH = (
     "{} of several numbers stands where one truth value or one number is expected: ask `is None` for whether it is "
@@ -278,7 +279,23 @@ KNOWN: list[tuple[re.Pattern[str], str | Callable[..., str]]] = [
         ),
         (r"Concatenation operation is not implemented for NumPy arrays(?s:.*)", f"a tensor is added to {OF_NUMPY}"),
         (r"Cannot interpret '(torch\.\w+)' as a data type", rf"{NOT_OF_NUMPY} dtype \1"),
+        (
+            r"zero-size array to reduction operation (\w+) which has no identity",
+            r"there is no \1 of no numbers: an axis of this array has length 0",
+        ),
+        (r"array split does not result in an equal division", "this axis cannot be cut into so many equal parts"),
+        (
+            r"boolean index did not match indexed array along axis (\d+); size of axis is (\d+) but size of "
+            r"corresponding boolean axis is (\d+)",
+            r"a mask between brackets has the array's own shape, and on axis \1 this one has \3 in place of \2",
+        ),
+        (
+            r"list indices must be integers or slices, not tuple",
+            "a list takes one place between its brackets, and only an array takes several",
+        ),
+        (r"ufunc 'invert' not supported for the input types.*safe''", NO_TRUTH),
         # PyTorch
+        (r"~ \(operator\.invert\) is only implemented on integer and Boolean-type tensors", NO_TRUTH),
         (r"a Tensor with \d+ elements cannot be converted to Scalar", ONE_NUMBER),
         (
             r"view size is not compatible with input tensor's size and stride .*reshape\(\.{3}\) instead(?:\.(?=\.))?",
@@ -358,7 +375,7 @@ ASKED = {
     NO_INIT: "What does the first line of `__init__` have to be, so that a layer can be kept as a member?",
     IN_PLACE: "Which line writes into a tensor: with `+=`, with `x[...] =`, or with a method such as `add_`?",
     " is not defined": "Where is that name made: in this function, or in a cell that has run? Is it spelled so there?",
-    **dict.fromkeys((TWO_DTYPES, NO_SUCH_DTYPE), OF_DTYPES),
+    **dict.fromkeys((TWO_DTYPES, NO_SUCH_DTYPE, NO_TRUTH), OF_DTYPES),
     **dict.fromkeys((OF_NUMPY, NOT_OF_NUMPY, "but got numpy.ndarray", "ndarray' and 'Tensor'"), TWO_LIBRARIES),
     ONE_NUMBER: "How many numbers has what goes into each function of that line? Which function takes only one?",
     PAIR: "Is that line written for an array or for a tensor? Which part of the pair do you need?",

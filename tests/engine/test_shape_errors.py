@@ -28,6 +28,12 @@ CASES = [
     (lambda: z((2, 2)).sum(axis=2), "there is no axis 2 here: the axes are 0 to 1, or -2 to -1 from the end"),
     (lambda: np.concatenate([z((2, 3)), z((3, 3))], axis=1), "on axis 0 one has the size 2 and another 3"),
     (lambda: z((2, 2)).__setitem__(0, z(3)), "what has shape (3,) does not fit into a place of shape (2,)"),
+    (lambda: z((3, 0)).max(axis=1), "there is no maximum of no numbers: an axis of this array has length 0"),
+    (lambda: np.split(z(5), 2), "this axis cannot be cut into so many equal parts"),
+    (lambda: z((7, 3))[z((1, 3)) > 0], "and on axis 0 this one has 1 in place of 7"),
+    (lambda: list(range(3))[None, :], "only an array takes several"),
+    (lambda: ~z(3), "`~` turns truth values about, and here are other numbers"),
+    (lambda: ~t(3), "`~` turns truth values about, and here are other numbers"),
     (lambda: t(2, 3) @ t(4), "shapes (2, 3) and (4,) cannot be multiplied: 3 meets 4"),
     (lambda: t(2, 3, 4) @ t(2, 3, 5), "the right one begins with (2, 3), and the left one asks for (2, 4)"),
     (lambda: t(3, 4) + t(5), "these two tensors do not broadcast: on axis 1 of the result, 4 meets 5"),
@@ -42,7 +48,7 @@ CASES = [
 
 @pytest.mark.parametrize(("fails", "words"), CASES, ids=[words for _, words in CASES])
 def test_shape_errors_are_reworded(fails, words):
-    with pytest.raises((ValueError, RuntimeError, IndexError)) as caught:
+    with pytest.raises((ValueError, RuntimeError, IndexError, TypeError)) as caught:
         fails()
     text = reworded(f"raised {caught.type.__name__}: {caught.value}. In attend, line 3: `a @ b`.")
     assert words in text

@@ -40,7 +40,9 @@ class TestScaledDotProductAttention:
         with shown(question, Q=Q, K=K, V=V):
             output, weights = self.attend(student, Q, K, V)
             close(weights, WEIGHTS, "weights")
-        with shown("The weights are right. What is multiplied by them and summed?", Q=Q, K=K, V=V):
+        with shown(
+            "The weights are right. What do they multiply, and does anything come after that sum?", Q=Q, K=K, V=V
+        ):
             close(output, OUTPUT, "output", within=1e-3)
 
     def test_three_queries(self, student):

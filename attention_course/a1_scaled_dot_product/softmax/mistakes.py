@@ -102,6 +102,16 @@ def _without(number):
     return {"curve": curve}
 
 
+def _in_one_exp(above):
+    """above: whether the largest is taken off above the fraction bar only, or below it only"""
+
+    def curve(xp, x, axis):
+        less = x - x.max(axis=axis, keepdims=True)
+        return np.exp(less if above else x) / np.exp(x if above else less).sum(axis=axis, keepdims=True)
+
+    return curve
+
+
 def _row_by_row(xp, x, axis):
     weights = np.zeros_like(x)
     for i, row in enumerate(x):
@@ -144,6 +154,11 @@ def _summed_away(kept):
             _without(lambda x, axis: np.take(x, [0], axis)),
             _without(lambda x, axis: np.take(x, [-1], axis)),
         ],
+        "maximum-in-one-exp": mistake.mutant(
+            {"curve": _in_one_exp(above=True)},
+            {"curve": _in_one_exp(above=False)},
+            hint="Which number is taken off above the fraction bar, and which one below it?",
+        ),
         "axis-1-always": mistake.mutant(
             {"axis_of": lambda axis: 1},
             hint="Which axis do you take if x is a single row, and where does `axis` go in?",

@@ -190,3 +190,42 @@ def causal_attention(
         return mutation_options.attend(NUMPY, Q, K, V, allowed, **options)
 
     return attend
+
+
+def _softmax(scores, mask=True):
+    return mutation_options.weights(NUMPY, scores, np.broadcast_to(mask, scores.shape))
+
+
+def _in_turn(Q, K, V, padding):
+    weights = _softmax(Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1]), _both(Q, None))
+    weights = weights if padding is None else _softmax(weights, padding)
+    return weights @ V, weights
+
+
+def _twice(Q, K, V, padding):
+    weights = _softmax(_softmax(Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])), _both(Q, padding))
+    return weights @ V, weights
+
+
+def _padded_after(Q, K, V, padding):
+    weights = _softmax(Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1]), _both(Q, None))
+    weights = weights if padding is None else weights * padding
+    return weights @ V, weights
+
+
+@mistake.mutants(
+    {
+        "softmax-twice": [{"whole": _twice}],
+        "a-softmax-for-each-mask": mistake.mutant(
+            {"whole": _in_turn},
+            hint="How many softmaxes has the formula? What does your second one make of a weight of 0?",
+        ),
+        "padding-after-softmax": mistake.mutant(
+            {"whole": _padded_after},
+            hint="A padded word has weight 0 in yours. Do the others of its row still sum to 1?",
+        ),
+    },
+    hints=WORDS,
+)
+def causal_attention(whole=_twice):
+    return lambda Q, K, V, padding=None: whole(Q, K, V, padding)

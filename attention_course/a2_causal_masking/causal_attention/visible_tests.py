@@ -75,7 +75,12 @@ class TestCausalAttention:
             expect.finite(weights, what="weights")
         with shown("Whom does the first word see?", Q=Q, K=K, V=V):
             close(weights[..., 0, :], CAUSAL_WEIGHTS[0], "the first word's weights")
-        with shown("Are the dot products, 2 and 6 in the second row, divided by the square root of 4?", Q=Q, K=K, V=V):
+        with shown(
+            "By hand the second row has dot products 2 and 6, scores 1 and 3. Which step differs, or comes twice?",
+            Q=Q,
+            K=K,
+            V=V,
+        ):
             close(weights, CAUSAL_WEIGHTS, "weights")
         with shown("The weights are right. What is multiplied by them and summed?", Q=Q, K=K, V=V):
             close(output, CAUSAL_OUTPUT, "output", within=1e-3)

@@ -120,6 +120,19 @@ def _guarded(scores, mask):
     return np.divide(exps, total, out=np.zeros_like(exps), where=total > 0)
 
 
+def _summed_away(guarded):
+    """Only a square of scores can be divided by its sums without their axis."""
+
+    def softmax(scores, mask):
+        hidden = np.where(mask, scores, -np.inf)
+        top = hidden.max(axis=-1, keepdims=True)
+        exps = np.exp(hidden - np.where(np.isfinite(top), top, 0))
+        total = exps.sum(axis=-1)
+        return exps / (np.where(total > 0, total, 1) if guarded else total)
+
+    return softmax
+
+
 # Nothing is subtracted, so that a large score, or a row where all is allowed, gives NaN.
 @mistake.mutants(
     {
@@ -132,6 +145,10 @@ def _guarded(scores, mask):
         "no-exponential": mistake.mutant(
             {"exps": lambda scores, mask: np.where(mask, scores, 0)},
             hint="What do negative scores become in your weights?",
+        ),
+        "axis-summed-away": mistake.mutant(
+            *({"whole": _summed_away(guarded)} for guarded in (True, False)),
+            hint="Print the shape of your sum. Does it line up with the rows it should divide?",
         ),
         "one-maximum-for-all": [{"exps": _one_maximum}, {"whole": _one_maximum_guarded}],
         "mask-inverted": [

@@ -71,6 +71,13 @@ def _beyond(axis, size, says):
     return {"end": made}
 
 
+def _last_word_left_out(mask):
+    """As `mask[b, 0, : n - 1] = True`, which for n = 0 counts from the end."""
+    length = mask.sum(axis=-1, keepdims=True)
+    place = np.arange(mask.shape[-1])
+    return place < np.where(length == 0, mask.shape[-1], length) - 1
+
+
 @mistake.mutants(
     {
         "stops-at-a-length": mistake.known(
@@ -85,6 +92,7 @@ def _beyond(axis, size, says):
             {"more": 1},
             {"more": -1},
             {"start": 1},
+            {"end": _last_word_left_out},
             hint="A text of two words fills the places 0 and 1. To which places does your mask say yes?",
         ),
         # Two loops in one line, in the wrong order.

@@ -152,6 +152,7 @@ def _of_three_axes(xp, key):
     | UNDER
     # No score here is as low as minus a million.
     | {"leaky-mask": [way for way in UNDER["leaky-mask"] if way != {"fill": -1e6}]}
+    | mutation_options.IN_ONE_PART
     | mutation_options.MASK_AXES
     | size_options.SIZES
     | mutation_options.in_one_part(mutation_options.without(CURVES, "another-base", "epsilon-added"))

@@ -75,7 +75,9 @@ class TestMultiHeadAttentionModule:
         with shown("Which layers does the text above name?", "shape"):
             got = student.MultiHeadAttention.build(6, 2)
         question = "What does nn.Module count as a parameter: any tensor, or which? Is there a member for each matrix?"
-        if len(got) > 4:
+        if [*got] == [f"W_{name}.weight" for name in "QKVO"]:
+            question = "How wide is one head here, and how many columns do all heads have together?"
+        if any(name.endswith("bias") for name in got):
             question = "Which of these does the formula not have? Which of your layers brings it, without being asked?"
         with shown(question):
             if len(got) != 4 or any(shape != (6, 6) for shape in got.values()):
@@ -126,12 +128,13 @@ class TestMultiHeadAttentionModule:
             **LAYER,
         ):
             weights = self.attend(student, (3, 2, 5), TEXTS[0], LAYER, mask=CAUSAL)[1]
+            # Called at once, because `check` knows a mistake by all that was called.
+            in_eval = self.attend(student, (3, 2, 5), TEXTS[0], LAYER, mask=CAUSAL, training=False)[1]
             expect.finite(weights, what="weights")
         with shown("True means: may attend. Who takes part in the sum of a row?", x=TEXTS[0], mask=CAUSAL, **LAYER):
             close(weights, CAUSAL_WEIGHTS, "weights")
         with shown("Does your mask work in eval(), too? What depends on training?", x=TEXTS[0], mask=CAUSAL, **LAYER):
-            weights = self.attend(student, (3, 2, 5), TEXTS[0], LAYER, mask=CAUSAL, training=False)[1]
-            close(weights, CAUSAL_WEIGHTS, "weights in eval()")
+            close(in_eval, CAUSAL_WEIGHTS, "weights in eval()")
 
     def test_another_call_before(self, student):
         """The same again after a call with a mask, and after a shorter text: a layer keeps nothing of a call."""
@@ -169,6 +172,12 @@ class TestMultiHeadAttentionModule:
             for i in range(2):
                 own = self.attend(student, (3, 2, 5), TEXTS[0], LAYER, mask=each[i])[1]
                 close(weights[i], own[i], f"head {i}'s weights")
+        each = np.stack([np.zeros((4, 4), dtype=bool), CAUSAL])
+        with shown("Head 0 sees nothing. Does what head 1 finds still reach the output?", x=TEXTS[0], mask=each):
+            output, weights = self.attend(student, (3, 2, 5), TEXTS[0], LAYER, mask=each)
+            close(weights[0], np.zeros((4, 4)), "head 0's weights")
+            of_head_1 = LAYER | {"W_O": np.where(np.arange(10)[:, np.newaxis] < 5, 0, LAYER["W_O"])}
+            close(output, self.attend(student, (3, 2, 5), TEXTS[0], of_head_1, mask=CAUSAL)[0], "output")
         x, mask = TEXTS[np.newaxis], PADDING[np.newaxis]
         with shown("How many axes may stand before (L, d_model)?", "exception", "shape", x=x, mask=mask, **LAYER):
             close(self.attend(student, (3, 2, 5), x, LAYER, mask=mask)[0], LAYER_PADDED[np.newaxis], "output")

@@ -145,6 +145,10 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
     | OF_D_MODEL
     | {
         "residual-added": [{"residual": 1}],
+        # `np.where(mask, scores, -1e9)` takes None for False.
+        "nothing-seen-without-a-mask": mistake.mutant(
+            {"none_hides": True}, hint="In np.where(mask, ...), what does None count as? Whom may a word see then?"
+        ),
         "heads-before-the-batch": mistake.mutant(
             {"mixed": lambda w, V, size: (w @ V, np.moveaxis(w, -3, 0))},
             hint="With a batch, which axis of your weights is that of the heads? Which should it be?",
@@ -159,8 +163,9 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
         "weights-of-one-head",
     ),
 )  # fmt: skip
-def multi_head_attention(end=lambda concatenated, W_O: concatenated @ W_O, residual=0, **options):
+def multi_head_attention(end=lambda concatenated, W_O: concatenated @ W_O, residual=0, none_hides=False, **options):
     def attend(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
+        mask = np.zeros((1, 1), dtype=bool) if mask is None and none_hides else mask
         Q, K, V, width = X @ W_Q, X @ W_K, X @ W_V, X.shape[-1]
         found = in_heads(NUMPY, Q, K, V, num_heads, width, mask, lambda found: end(found, W_O), **options)
         return (found[0] + X, found[1]) if residual else found

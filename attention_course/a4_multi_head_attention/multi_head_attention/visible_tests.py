@@ -39,6 +39,9 @@ WIDE_OUTPUTS = np.array(
         [[8.66, 36.8282, 9.6421], [2.401, 31.6654, -3.5821], [0.8673, 32.9057, -8.2669], [3.8608, 31.7896, -0.7]],
     ]
 )
+CAUSAL_OUTPUT = np.array(
+    [[7.0, -5.0, 23.0], [14.0007, 21.7283, 2.184], [7.1991, 2.1995, 15.6732], [14.5097, -8.2631, 2.5206]]
+)
 PADDED_OUTPUTS = np.array(
     [
         [[17.043, -2.3886, 15.8749], [11.8059, 8.3212, 3.1209], [7.1991, 2.1995, 15.6732], [14.521, -8.3939, 2.5136]],
@@ -65,11 +68,18 @@ class TestMultiHeadAttention:
     def test_weights(self, student):
         """The example by hand: each head has weights of its own."""
         with shown(
-            "Head 0 owns the first columns of W_Q and W_K. By hand: its scores, divided by which size? Its weights?",
+            "There is no mask here. What does your code make of None, and what becomes of the scores?",
             **BY_HAND,
             num_heads=2,
         ):
             _, weights = self.attend(student, *BY_HAND.values(), 2)
+            if not np.nan_to_num(weights).any():
+                expect.fail("every weight is 0 or NaN.")
+        with shown(
+            "Head 0 owns the first columns of W_Q and W_K. By hand: its scores, divided by which size? Its weights?",
+            **BY_HAND,
+            num_heads=2,
+        ):
             close(weights, WEIGHTS, "weights")
 
     def test_output(self, student):
@@ -98,10 +108,12 @@ class TestMultiHeadAttention:
         """Where the mask is False the weight is 0, in every head, and the others still sum to 1."""
         given = self.wide(TEXTS[0]) | {"num_heads": 2, "mask": CAUSAL}
         with shown("Each row has keys that may be seen. Where does the first NaN arise? What is 0 times inf?", **given):
-            weights = self.attend(student, TEXTS[0], *WIDE, 2, mask=CAUSAL)[1]
+            output, weights = self.attend(student, TEXTS[0], *WIDE, 2, mask=CAUSAL)
             expect.finite(weights, what="weights")
         with shown("True means: may attend. Who takes part in the sum of a row?", **given):
             close(weights, CAUSAL_WEIGHTS, "weights")
+        with shown("These weights are right. Are they the ones that blend the values?", **given):
+            close(output, CAUSAL_OUTPUT, "output")
 
     def test_padding(self, student):
         """A mask (2, 1, 1, 4) hides each text's padding, at the end of the first one and in front in the second."""
@@ -130,6 +142,13 @@ class TestMultiHeadAttention:
             expect.shape(weights, (2, 4, 4), what="weights")
             for i in range(2):
                 close(weights[i], self.attend(student, TEXTS[0], *WIDE, 2, mask=each[i])[1][i], f"head {i}'s weights")
+        each = np.stack([np.zeros((4, 4), dtype=bool), CAUSAL])
+        given = self.wide(TEXTS[0]) | {"num_heads": 2, "mask": each}
+        with shown("Head 0 sees nothing. Does what head 1 finds still reach the output?", **given):
+            output, weights = self.attend(student, TEXTS[0], *WIDE, 2, mask=each)
+            close(weights[0], np.zeros((4, 4)), "head 0's weights")
+            of_head_1 = (*WIDE[:3], np.where(np.arange(12)[:, np.newaxis] < 6, 0, WIDE_O))
+            close(output, self.attend(student, TEXTS[0], *of_head_1, 2, mask=CAUSAL)[0], "output")
 
     def test_large_scores(self, student):
         """A text ten thousand times as large still gives finite weights, and no hidden key gets any."""

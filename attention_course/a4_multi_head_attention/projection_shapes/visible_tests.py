@@ -15,6 +15,9 @@ class TestProjectionShapes:
         if missing:
             keys = ", ".join(map(repr, got)) or "none"
             expect.fail(f"the dict has no {', '.join(missing)}; its keys are {keys:.200}.", symptom="kind")
+        more = [key for key in got if key not in ("W_Q", "W_K", "W_V", "W_O")]
+        if more:
+            expect.fail(f"besides the four keys the dict has {', '.join(map(repr, more)):.200}.", symptom="kind")
         return got
 
     def test_money_bank(self, student):

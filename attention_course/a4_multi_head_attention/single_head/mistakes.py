@@ -84,6 +84,15 @@ def of_head(which):
     return lambda W, head, h: _own(W, which(head, h), h)
 
 
+def _between(places):
+    """Columns from one place to another, counted with the width of a head."""
+
+    def columns(W, head, h):
+        return W[:, slice(*places(head, W.shape[-1] // h))]
+
+    return columns
+
+
 def _own_part(X, head, num_heads):
     """The columns of X that would belong to this head if X itself were split into heads."""
     d = X.shape[-1] // num_heads
@@ -98,7 +107,15 @@ def _only_own_part(X, head, num_heads):
 OWN = {
     "first-head-only": [{"columns": of_head(lambda head, h: 0)}],
     "heads-reversed": [{"columns": of_head(lambda head, h: h - 1 - head)}],
-    "heads-counted-from-1": [{"columns": of_head(lambda head, h: (head - 1) % h)}],
+    "heads-counted-from-1": [
+        {"columns": of_head(lambda head, h: (head - 1) % h)},
+        {"columns": _between(lambda head, d: ((head - 1) * d, head * d))},  # none for head 0, or all but the last d
+    ],
+    "columns-off-by-one": [
+        {"columns": _between(lambda head, d, first=first, last=last: (head * d + first, (head + 1) * d + last))}
+        for first, last in ((0, -1), (0, 1), (1, 1), (1, 0))
+    ],
+    "heads-and-width-exchanged": [{"columns": lambda W, head, h: W[:, head * h : (head + 1) * h]}],
     "heads-interleaved": [{"columns": lambda W, head, h: W[:, head::h]}],
     "keys-of-head-0-for-all": [{"at": (None, 0, None)}],
     "queries-of-head-0-for-all": [{"at": (0, None, None)}],
@@ -131,6 +148,8 @@ OWN = {
     "words-cut-among-heads": [{"words": _only_own_part}],
     "words-unused": [{"words": lambda X, head, h: np.eye(X.shape[-1], dtype=X.dtype)}],
 }
+# With the root of the width that comes out, and not of the one that was meant.
+BY_D_MODEL = [{"columns": lambda W, head, h: W[:, _own_part(W.T, head, h)]}]
 SIZES = {
     "stops-at-a-length": size_options.SIZES["stops-at-a-length"],
     "some-heads-only": [{"columns": of_head(lambda head, h, most=most: min(head, most - 1))} for most in (3, 4)],
@@ -138,7 +157,8 @@ SIZES = {
 
 
 @mistake.mutants(
-    OWN | SIZES | SCALES | OF_D_MODEL | softmax_options.AXES | mutation_options.TURNS | mutation_options.AFTER
+    OWN | SIZES | SCALES | {"d_k-from-d_model": OF_D_MODEL["d_k-from-d_model"] + BY_D_MODEL}
+    | softmax_options.AXES | mutation_options.TURNS | mutation_options.AFTER
     | mutation_options.only(
         softmax_options.CURVES, "softmax-missing", "softmax-twice", "no-exponential", "not-normalised",
         "no-max-subtraction", "sign-flipped", "hard-maximum",
@@ -147,6 +167,7 @@ SIZES = {
     hints=WORDS | {
         "first-head-only": "Call it with head=0 and with head=1: do they differ? Which columns are head 1's?",
         "heads-counted-from-1": "Heads are counted from 0. Which columns does head 0 own?",
+        "columns-off-by-one": "How many columns has your slice, and how many has one head? Is the end in or out?",
         "some-heads-only": "With eight heads, is head 6 another one than head 2?",
         "one-big-head": "Over how many columns does a score of yours add up, and how many has one head?",
         "values-of-all-heads": "How wide is what you return, and how wide are one head's values?",

@@ -292,6 +292,9 @@ NORMS = {name: functools.partial(norm_parts, name) for name in ("norm_1", "norm_
             {"norm_1": _norm_2, "norm_2": _norm_1},
             hint="Which norm stands in front of the attention, and which in front of the feed-forward network?",
         ),
+        "norms-missing": mistake.mutant(
+            {"norm_1": lambda block, x: x, "norm_2": lambda block, x: x}, hint="Which two members are never called?"
+        ),
         "first-norm-missing": mistake.known(
             {"norm_1": lambda block, x: x}, hint="One of the members is never called. Which one?"
         ),

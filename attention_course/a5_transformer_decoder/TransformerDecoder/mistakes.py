@@ -235,12 +235,22 @@ def _placed(x, positions, scale):
     return x * scale + positions
 
 
+@mistake.mutants(
+    {
+        "positions-by-token": mistake.mutant(
+            {"rows": lambda positions, ids: positions[ids]},
+            hint="Which row of the positions does a word get: that of its place, or that of its id?",
+        ),
+        "positions-along-the-batch": [{"rows": lambda positions, ids: positions[: ids.shape[0]]}],
+    }
+)
 @mistake.mutants(ALONE)
 @mistake.mutants(COMPOSED)
 def TransformerDecoder(
     place=_placed, at=lambda positions, L: positions[:L], normed=lambda norm, x: norm(x), end=lambda logits: logits,
     padded=lambda padding: padding, through=one_after_the_other, before=lambda norm, x: x,
     encoded=None, word=lambda ids, size: ids, eps=1e-5, heads=lambda h, d_model: h, kept=None,
+    rows=None,
 ):  # fmt: skip
     class Decoder(RightDecoder):
         def __init__(self, vocab_size, d_model, num_heads, d_ff, num_layers, max_length):
@@ -253,7 +263,8 @@ def TransformerDecoder(
             size = self.embedding.num_embeddings
             token_ids = word(token_ids, size)
             found = self.embedding(token_ids) * (1 if kept is None else kept(token_ids, size))
-            return place(found, at(self.positions, token_ids.shape[-1]), math.sqrt(self.d_model))
+            positions = rows(self.positions, token_ids) if rows else at(self.positions, token_ids.shape[-1])
+            return place(found, positions, math.sqrt(self.d_model))
 
         def stack(self, x, padding):
             return through(self.blocks, before(self.norm, x), padded(padding))

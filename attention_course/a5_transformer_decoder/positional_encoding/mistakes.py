@@ -150,14 +150,21 @@ def _pairs(column, d_model):
         "transposed": mistake.mutant(
             {"end": np.transpose}, hint="Which axis does the docstring name first: positions, or columns?"
         ),
-    }
+    },
+    [
+        ("", {}),
+        *((f"an odd width raises an {raises.__name__}.", {"raises": raises}) for raises in (IndexError, ValueError)),
+    ],
 )
 def positional_encoding(
     order="right", exponent=_pairs, first=0, base=10000, sign=-1, place=lambda at, length: at, unit=1.0, whole=False,
     end=lambda encoding: encoding,
     width=lambda length, d: d, rounded=lambda angles: angles,
+    raises=None,
 ):  # fmt: skip
     def encode(length, d_model):
+        if raises and d_model % 2:
+            raise raises("no place for the last cosine")
         column = np.arange(d_model)
         position = place(np.arange(length), length)[:, None] + first
         angles = unit * position * float(base) ** (sign * exponent(column, width(length, d_model)))
