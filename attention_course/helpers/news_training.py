@@ -51,7 +51,7 @@ def own_or_ready_loss(own: Callable[..., Any]) -> Callable[..., Any]:
         found, why = float("nan"), f"fails with {type(error).__name__} on the example by hand"
     if abs(found - EXAMPLE_LOSS) < 1e-3:
         return own
-    print(f"your summary_loss {why}: training takes one that is ready. Come back to exercise 2 when you like.")
+    print(f"your summary_loss {why}: training takes one that is ready")
     return loss_of_what_counts
 
 

@@ -63,7 +63,8 @@ class Exploration:
         """The slider with its picture below."""
         first = self.values[len(self.values) // 2]
         picture = widgets.HTML(self._one(first))
-        slider = widgets.SelectionSlider(options=self.values, value=first, description=self.name)
+        wide = {"width": "30em"}  # in the usual width, a value of twelve characters is cut off
+        slider = widgets.SelectionSlider(options=self.values, value=first, description=self.name, layout=wide)
         slider.observe(lambda change: setattr(picture, "value", self._one(change.new)), "value")
         return [slider, picture]
 

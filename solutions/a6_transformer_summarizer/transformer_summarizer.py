@@ -32,7 +32,7 @@
 # 7. `next_word_probabilities`
 # 8. `cross_attention`
 # 9. a second task, with real words
-# 10. a question to answer in words
+# 10. questions to answer in words
 #
 # **How to work.** Write your code in place of `raise NotImplementedError()`, run the cell, then run the check below it. A mistake
 # in one exercise does not cost you the next.
@@ -51,7 +51,8 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
-from attention_course import check, explore, grading, heatmap, highlight, hint, look, loss_curve, news, own_or_plain, without_head, word_by_word
+from attention_course import check, explore, grading, heatmap, highlight, hint, look, loss_curve, news
+from attention_course import own_or_plain, without_head, word_by_word
 
 
 # %% [markdown]
@@ -63,10 +64,14 @@ from attention_course import check, explore, grading, heatmap, highlight, hint, 
 
 # %% tags=["active-ipynb"]
 # if not grading:
+#     from textwrap import fill, indent
+#
 #     train, held_out = news.items()
 #     print(len(train), "items to train on,", len(held_out), "held out,", len(news.WORDS), "different words\n")
-#     for item in (*train[:3], next(i for i in train if " moves " in i.summary), next(i for i in train if len(i.summary.split()) == 5)):
-#         print(item.article, "\n   →", item.summary, "\n")
+#     moving = next(item for item in train if " moves " in item.summary)
+#     nowhere = next(item for item in train if len(item.summary.split()) == 5)
+#     for item in (*train[:3], moving, nowhere):
+#         print(fill(item.article, 105), "\n   →", item.summary, "\n")
 
 # %% [markdown]
 # **What to notice.** One sentence tells the news: *who* did *what*, *where*. The others are there to mislead: other people in other
@@ -130,7 +135,7 @@ def training_example(article_ids, summary_ids, separator_id, end_id):
 # check("training_example")
 
 # %% [markdown]
-# **What to notice.** One item of the news, from your function. Only the dark part teaches.
+# **What to notice.** One item of the news, from your function. Only the coloured part teaches.
 
 # %% tags=["active-ipynb"]
 # if not grading:
@@ -138,7 +143,8 @@ def training_example(article_ids, summary_ids, separator_id, end_id):
 #     token_ids, loss_mask = training_example(
 #         news.encode(item.article), news.encode(item.summary), news.SEPARATOR_ID, news.END_ID
 #     )
-#     display(highlight(np.array(loss_mask, dtype=float), news.decode(token_ids).split(), title="what the loss counts"))
+#     words = news.decode(token_ids).split()
+#     display(highlight(np.array(loss_mask, dtype=float), words, title="what the loss counts"))
 
 # %% [markdown]
 # ## 2. `summary_loss`
@@ -188,7 +194,7 @@ def summary_loss(logits, token_ids, loss_mask):
     as they are.
     """
     ### BEGIN SOLUTION
-    predictions = logits[:, :-1]                           # (B, L - 1, V): what follows the last token is not there
+    predictions = logits[:, :-1]                           # (B, L - 1, V): nothing follows the last token
     targets, counted = token_ids[:, 1:], loss_mask[:, 1:]  # (B, L - 1): nothing predicts the first token
     return F.cross_entropy(predictions[counted], targets[counted])   # (N, V) and (N,)
     ### END SOLUTION
@@ -231,7 +237,8 @@ def summary_loss(logits, token_ids, loss_mask):
 #         return 5.0 * F.one_hot((token_ids + 1) % 10, 10).float()
 #
 # counting = Counting()
-# heatmap(counting(torch.tensor([[4, 7]]))[0], rows=["after 4", "after 7"], columns=list("0123456789"), title="logits")
+# heatmap(counting(torch.tensor([[4, 7]]))[0],
+#         rows=["after 4", "after 7"], columns=list("0123456789"), title="logits")
 
 # %% [markdown]
 # Two rows of logits, one for each place. The row after 4 says what could follow *4*. But 7 stands there already, and we want to go on from
@@ -351,16 +358,16 @@ class MultiHeadAttention(nn.Module):
     def forward(self, x, mask=None):
         ### BEGIN SOLUTION
         def split(projected):
-            return projected.unflatten(-1, (self.num_heads, self.d_head)).transpose(-3, -2)   # (..., h, L, d)
+            return projected.unflatten(-1, (self.num_heads, self.d_head)).transpose(-3, -2)  # (..., h, L, d)
 
         query, key, value = split(self.W_Q(x)), split(self.W_K(x)), split(self.W_V(x))
-        scores = query @ key.transpose(-2, -1) / math.sqrt(self.d_head)                        # (..., h, L, L)
+        scores = query @ key.transpose(-2, -1) / math.sqrt(self.d_head)            # (..., h, L, L)
         if mask is not None:
             scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
         weights = torch.softmax(scores, dim=-1)
         if mask is not None:
             weights = weights.masked_fill(~mask, 0.0)   # for a query that may attend to nothing
-        return self.W_O((weights @ value).transpose(-3, -2).flatten(-2)), weights              # (..., L, d_model)
+        return self.W_O((weights @ value).transpose(-3, -2).flatten(-2)), weights  # (..., L, d_model)
         ### END SOLUTION
 
 
@@ -437,16 +444,18 @@ class TransformerDecoder(nn.Module):
 #
 #     try:
 #         examples = [
-#             training_example(news.encode(item.article), news.encode(item.summary), news.SEPARATOR_ID, news.END_ID)
+#             training_example(
+#                 news.encode(item.article), news.encode(item.summary), news.SEPARATOR_ID, news.END_ID
+#             )
 #             for item in train
 #         ]
 #     except NotImplementedError:
-#         print("your training_example is not written yet: training takes texts that are ready. Come back to exercise 1 when you like.")
+#         print("your training_example is not written yet: training takes texts that are ready")
 #         all_ids, all_masks = news_training.tensors(train)
 #     else:
-#         L = max(len(ids) for ids, _ in examples)
-#         all_ids = torch.tensor([ids + [news.PADDING_ID] * (L - len(ids)) for ids, _ in examples])   # (6000, L)
-#         all_masks = torch.tensor([mask + [False] * (L - len(mask)) for _, mask in examples])        # (6000, L)
+#         L = max(len(ids) for ids, _ in examples)   # all_ids and all_masks are (6000, L)
+#         all_ids = torch.tensor([ids + [news.PADDING_ID] * (L - len(ids)) for ids, _ in examples])
+#         all_masks = torch.tensor([mask + [False] * (L - len(mask)) for _, mask in examples])
 #     print(tuple(all_ids.shape), "ids, of which the loss counts", int(all_masks.sum()))
 
 # %% [markdown]
@@ -458,20 +467,21 @@ class TransformerDecoder(nn.Module):
 #     from attention_course import news_training
 #
 #     torch.manual_seed(0)
-#     model = own_or_plain(
-#         TransformerDecoder, vocab_size=len(news.WORDS), d_model=64, num_heads=4, d_ff=128, num_layers=2, max_length=64
-#     )
+#     V = len(news.WORDS)
+#     sizes = {"d_model": 64, "num_heads": 4, "d_ff": 128, "num_layers": 2, "max_length": 64}
+#     model = own_or_plain(TransformerDecoder, vocab_size=V, **sizes)
 #     loss_of = news_training.own_or_ready_loss(summary_loss)
 #     start = loss_of(model(all_ids[:64]), all_ids[:64], all_masks[:64]).item()
-#     print(f"loss before training {start:.2f}; of a model that knows nothing: log {len(news.WORDS)} = {math.log(len(news.WORDS)):.2f}")
+#     print(f"loss before training {start:.2f}; of a model that knows nothing: log {V} = {math.log(V):.2f}")
 #     # An alarm, before any time goes into training: another last word must not change what stands before it.
 #     one, other = all_ids[:8].clone(), all_ids[:8].clone()
-#     other[:, 20:] = (other[:, 20:] + 1) % len(news.WORDS)
+#     other[:, 20:] = (other[:, 20:] + 1) % V
 #     with torch.no_grad():
 #         moved = (model(one)[:, :20] - model(other)[:, :20]).abs().max().item()
 #     if moved > 1e-4:
-#         print(f"ALARM: words to come move the logits before them by {moved:.2g}. This model sees the future: it will learn to copy the"
-#               " answer in training, and write nonsense afterwards. Look at the causal mask in your DecoderBlock.")
+#         print(f"ALARM: words to come move the logits before them by {moved:.2g}.\n"
+#               "This model sees the future: it will learn to copy the answer in training, and write\n"
+#               "nonsense afterwards. Look at the causal mask in your DecoderBlock.")
 
 # %% [markdown]
 # Now train: 800 steps, each on 64 random examples. The learning rate rises at first and then falls to nothing. This takes about half
@@ -516,10 +526,11 @@ class TransformerDecoder(nn.Module):
 #     model.eval()
 #
 #     def summarise(article):
-#         return news.decode(greedy_summary(model, news.encode(article), news.SEPARATOR_ID, news.END_ID, max_new_tokens=12))
+#         ids = news.encode(article)
+#         return news.decode(greedy_summary(model, ids, news.SEPARATOR_ID, news.END_ID, max_new_tokens=12))
 #
 #     for item in held_out[:4]:
-#         print(item.article, "\n   →", summarise(item.article), "\n")
+#         print(fill(item.article, 105), "\n   →", summarise(item.article), "\n")
 
 # %% [markdown]
 # **Predict first.** The next cell lets the model summarise all 400 held-out items and shows where it was wrong. Nearly all will be right. In those
@@ -531,7 +542,7 @@ class TransformerDecoder(nn.Module):
 #     wrong = [(item, got) for item, got in zip(held_out, written) if got != item.summary]
 #     print(f"word for word right: {1 - len(wrong) / len(held_out):.1%} of {len(held_out)} held-out items\n")
 #     for item, got in wrong[:3]:
-#         print(item.article, "\n   it wrote    ", got, "\n   should be   ", item.summary, "\n")
+#         print(fill(item.article, 105), "\n   it wrote    ", got, "\n   should be   ", item.summary, "\n")
 
 # %% [markdown]
 # **What to notice.** The first line says how many are right, word for word; trained here, 99 of 100 were. Look at those that
@@ -540,14 +551,14 @@ class TransformerDecoder(nn.Module):
 # %% [markdown]
 # ### What each head looks at
 #
-# The model is about to write a word. Which words of the article does each head look at in that moment? Choose *who*, *where* or *what* by the slider. Darker is more; layers and heads are
-# counted from 0.
+# The model is about to write a word. Which words of the article does each head look at in that moment? Choose *who*, *where* or *what* by the slider. More colour is more weight; layers and
+# heads are counted from 0.
 
 # %% tags=["active-ipynb"]
 # if not grading:
 #     with_she = [item for item in held_out if " she " in item.article]
 #     item = next((item for item in with_she if summarise(item.article) == item.summary), with_she[0])
-#     print(item.article, "\n   →", item.summary)
+#     print(fill(item.article, 105), "\n   →", item.summary)
 #     given, summary = item.article.split() + [news.SEPARATOR], item.summary.split()
 #     names = [f"layer {layer}, head {head}" for layer in range(2) for head in range(4)]
 #
@@ -578,7 +589,8 @@ class TransformerDecoder(nn.Module):
 #     fresh = [item for item in news.items(train=1, held_out=3500, seed=1)[1] if item.summary not in known]
 #     before = [item for item in fresh if f"by {item.summary.split()[0]} " in item.article]
 #     after = [item for item in fresh if item not in before]
-#     for what, some in (("the words that tell are before the name", before), ("the words that tell come after it", after)):
+#     kinds = {"the words that tell are before the name": before, "the words that tell come after it": after}
+#     for what, some in kinds.items():
 #         share = 1 - word_by_word(model, some)["who"]
 #         print(f"{what:40} wrong name in {round(share * len(some)):3} of {len(some):5,} items: {share:.2%}")
 
@@ -681,12 +693,17 @@ def ablate(weights, layer, head, num_heads):
 
 # %% tags=["active-ipynb"]
 # if not grading:
-#     print(" " * 23, *(f"{part:>7}" for part in ("who", "what", "where", "end")))
-#     print(f"{'with all heads':23}", *(f"{share:7.1%}" for share in word_by_word(model, held_out).values()))
+#     def print_shares(name, some_model):
+#         """The share of right words in each part of the summaries, on the held-out news."""
+#         print(f"{name:27}", *(f"{share:7.1%}" for share in word_by_word(some_model, held_out).values()))
+#
+#     header = " ".join([" " * 27, *(f"{part:>7}" for part in ("who", "what", "where", "end"))])
+#     print(header)
+#     print_shares("with all heads", model)
 #     for layer in range(2):
 #         for head in range(4):
-#             other = without_head(model, ablate, layer, head, num_heads=4)   # a copy of the model, with what `ablate` gives
-#             print(f"without layer {layer}, head {head}", *(f"{share:7.1%}" for share in word_by_word(other, held_out).values()))
+#             other = without_head(model, ablate, layer, head, num_heads=4)   # a copy, changed by `ablate`
+#             print_shares(f"without layer {layer}, head {head}", other)
 
 # %% [markdown]
 # **What to notice.** The share of right words with all heads, and with one of them silent. Trained here, *where* hung most on head 1 of layer 1: without it,
@@ -696,9 +713,10 @@ def ablate(weights, layer, head, num_heads):
 # %% tags=["active-ipynb"]
 # if not grading:
 #     other = model
+#     print(header)
 #     for head in (1, 0, 3):   # put in what the pictures and the numbers above say of yours
 #         other = without_head(other, ablate, layer=1, head=head, num_heads=4)
-#         print(f"and without layer 1, head {head}", *(f"{share:7.1%}" for share in word_by_word(other, held_out).values()))
+#         print_shares(f"and without layer 1, head {head}", other)
 
 # %% [markdown]
 # **What to notice.** With all three heads silent, one place in five is right. The pictures show where a head *looks*.
@@ -720,7 +738,7 @@ def ablate(weights, layer, head, num_heads):
 # %% [markdown]
 # **By hand**, four words with the probabilities 0.2, 0.4, 0.1, 0.3:
 #
-# | | | | | |
+# | | word 0 | word 1 | word 2 | word 3 |
 # | --- | --- | --- | --- | --- |
 # | as they are | 0.2 | 0.4 | 0.1 | 0.3 |
 # | temperature 0.5, so squares: 0.04, 0.16, 0.01, 0.09 over 0.3 | 0.13 | 0.53 | 0.03 | 0.3 |
@@ -745,7 +763,7 @@ def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
     """
     ### BEGIN SOLUTION
     scaled = logits / temperature
-    order = scaled.argsort(descending=True)                  # (V,): numbers of the words, the likeliest first
+    order = scaled.argsort(descending=True)                  # (V,): the words, the likeliest first
     left = torch.softmax(scaled[order], dim=-1)[:top_k]      # all of them where top_k is None
     left = left / left.sum()
     if top_p is not None:
@@ -769,10 +787,11 @@ def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
 # %% tags=["active-ipynb"]
 # if not grading:
 #     logits = torch.log(torch.tensor([0.2, 0.4, 0.1, 0.3]))
-#     settings = [(0.25, None, None), (0.5, None, None), (1.0, None, None), (2.0, None, None), (1.0, 2, None), (1.0, None, 0.75)]
-#     rows = [f"T = {T:g}" + (f", top_k = {k}" if k else "") + (f", top_p = {p}" if p else "") for T, k, p in settings]
-#     table = torch.stack([next_word_probabilities(logits, *setting) for setting in settings])   # (6, 4)
-#     display(heatmap(table, rows=rows, columns=["word 0", "word 1", "word 2", "word 3"], title="how likely each word is drawn"))
+#     settings = [{"temperature": T} for T in (0.25, 0.5, 1.0, 2.0)] + [{"top_k": 2}, {"top_p": 0.75}]
+#     rows = [f"{name} = {value}" for knobs in settings for name, value in knobs.items()]
+#     table = torch.stack([next_word_probabilities(logits, **knobs) for knobs in settings])   # (6, 4)
+#     columns, title = ["word 0", "word 1", "word 2", "word 3"], "how likely each word is drawn"
+#     display(heatmap(table, rows=rows, columns=columns, title=title))
 
 # %% [markdown]
 # Now draw from the model that you have trained, three times at each setting:
@@ -791,7 +810,7 @@ def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
 #         return news.decode(ids).partition(news.SEPARATOR)[2].removesuffix(news.END).strip()
 #
 #     article = held_out[0].article
-#     print(article, "\n   →", held_out[0].summary, "\n")
+#     print(fill(article, 105), "\n   →", held_out[0].summary, "\n")
 #     for knobs in ({"temperature": 1.0}, {"temperature": 4.0}, {"temperature": 4.0, "top_p": 0.5}):
 #         print(knobs, *(drawn_summary(article, **knobs) for _ in range(3)), sep="\n   ")
 
@@ -813,19 +832,22 @@ def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
 #
 #     def drawn_prose(beginning, seed, **knobs):
 #         """The beginning, and thirty tokens drawn after it."""
-#         tokens, generator, text = trained_decoder.tokenizer().tokens, torch.Generator().manual_seed(seed), beginning
+#         tokens, generator = trained_decoder.tokenizer().tokens, torch.Generator().manual_seed(seed)
+#         text = beginning
 #         for _ in range(30):
 #             logits = torch.tensor(trained_decoder.read(text).logits[-1])       # (1024,)
 #             drawn = torch.multinomial(next_word_probabilities(logits, **knobs), 1, generator=generator)
 #             text += tokens[drawn.item()]
 #         return text
 #
-#     settings = [{"temperature": 0.1}, {"temperature": 1.0}, {"top_p": 0.8}, {"temperature": 2.0}, {"temperature": 2.0, "top_k": 10}]
+#     settings = [{"temperature": 0.1}, {"temperature": 1.0}, {"top_p": 0.8}, {"temperature": 2.0},
+#                 {"temperature": 2.0, "top_k": 10}]
 #     for knobs in settings:
-#         print(knobs, *(drawn_prose('"My dear Mr. Bennet,"', seed, **knobs) for seed in (0, 1)), sep="\n   ")
+#         texts = [fill(drawn_prose('"My dear Mr. Bennet,"', seed, **knobs), 105) for seed in (0, 1)]
+#         print(knobs, *(indent(text, "   ") for text in texts), sep="\n")
 
 # %% [markdown]
-# **What to notice.** Nearly greedy, it says *I am sure I am sure* again and again, or makes a word out of the same letters: a text that always takes the likeliest step soon runs in a circle
+# **What to notice.** Nearly greedy, it says *I am sure I am sure* again and again, or turns around a few letters: a text that always takes the likeliest step soon runs in a circle
 # ([Holtzman et al. 2020](https://arxiv.org/abs/1904.09751), where `top_p` comes from). At temperature 1 it gets out of it, and makes up a word now and then.
 # With `top_p=0.8` there are fewer of those. At 2 English falls to pieces, and `top_k=10` holds it together. So where one word is right, take the likeliest, and
 # where many are, draw.
@@ -860,8 +882,8 @@ def next_word_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
 # %% [markdown]
 # **By hand**, two words that ask, three that answer, one head of $d_k = 4$; `I` is the identity, and `|` puts two matrices side by side:
 #
-# $$x = \begin{pmatrix} 2 & 0 \\ 0 & 2 \end{pmatrix} \qquad \text{memory} = \begin{pmatrix} 1 & 0 \\ 0 & 1 \\ 1 & 1 \end{pmatrix} \qquad
-# W_Q = (I \,|\, 0) \qquad W_K = \begin{pmatrix} 1 & 1 & 0 & 0 \\ 2 & -1 & 0 & 0 \end{pmatrix} \qquad W_V = 10\, I \qquad W_O = I$$
+# $$x = \begin{pmatrix} 2 & 0 \\ 0 & 2 \end{pmatrix} \quad \text{memory} = \begin{pmatrix} 1 & 0 \\ 0 & 1 \\ 1 & 1 \end{pmatrix} \quad
+# W_Q = (I \,|\, 0) \quad W_K = \begin{pmatrix} 1 & 1 & 0 & 0 \\ 2 & -1 & 0 & 0 \end{pmatrix} \quad W_V = 10\, I \quad W_O = I$$
 #
 # | | scores | weights | output | weights if the third is padding | output |
 # | --- | --- | --- | --- | --- | --- |
@@ -930,18 +952,19 @@ def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=Non
     """
     ### BEGIN SOLUTION
     def split(projected):
-        return projected.unflatten(-1, (num_heads, -1)).transpose(-3, -2)       # (..., h, L or S, d)
+        return projected.unflatten(-1, (num_heads, -1)).transpose(-3, -2)  # (..., h, L or S, d)
 
     query, key, value = split(x @ W_Q), split(memory @ W_K), split(memory @ W_V)
-    scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])         # (..., h, L, S)
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])    # (..., h, L, S)
     if memory_padding is None:
         weights = torch.softmax(scores, dim=-1)
     else:
-        hidden = ~memory_padding.unsqueeze(-3)                                  # (..., 1, 1, S): for all heads and queries
-        # The lowest finite number in place of -inf gives no NaN where all is hidden; the second fill clears such a row.
-        weights = torch.softmax(scores.masked_fill(hidden, torch.finfo(scores.dtype).min), dim=-1).masked_fill(hidden, 0.0)
-    heads = weights @ value                                                     # (..., h, L, d_v)
-    return heads.transpose(-3, -2).flatten(-2) @ W_O, weights                   # (..., L, h * d_v) -> (..., L, d_model)
+        hidden = ~memory_padding.unsqueeze(-3)                             # (..., 1, 1, S): for all heads
+        # The lowest finite number, not -inf: no NaN where all is hidden. The second fill clears that row.
+        lowest = torch.finfo(scores.dtype).min
+        weights = torch.softmax(scores.masked_fill(hidden, lowest), dim=-1).masked_fill(hidden, 0.0)
+    heads = weights @ value                                                # (..., h, L, d_v)
+    return heads.transpose(-3, -2).flatten(-2) @ W_O, weights              # (..., L, d_model)
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "test-cross_attention", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
@@ -957,9 +980,9 @@ def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=Non
 
 # %% tags=["active-ipynb"]
 # french, english = ["le", "chat", "noir", "dort"], ["the", "black", "cat", "sleeps", "<pad>"]
-# x = torch.eye(4)                                   # (4, 4): which article, animal, colour, activity
-# memory = torch.tensor([[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0],
-#                        [0.7, 0.7, 0.7, 0.7]])      # (5, 4)
+# x = torch.eye(4)                                         # (4, 4): determiner, animal, colour, activity
+# memory = torch.tensor([[1.0, 0, 0, 0], [0, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 1],
+#                        [0.7, 0.7, 0.7, 0.7]])            # (5, 4)
 # matrices = [2.5 * torch.eye(4), 2.5 * torch.eye(4), torch.eye(4), torch.eye(4)]
 # real = torch.tensor([[True, True, True, True, False]])   # (1, 5)
 # for padding, title in ((None, "all of memory"), (real, "without its padding")):
@@ -1001,9 +1024,9 @@ def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=Non
 #
 #     met, unmet = (re.findall(r"\b[a-z]{1,10}\b", text.lower()) for text in novel.text())
 #     pairs = [training_example(spelled(bare(word)), spelled(word), SEPARATOR, END) for word in met]
-#     longest = max(len(letters) for letters, _ in pairs)
-#     letter_ids = torch.tensor([letters + [PADDING] * (longest - len(letters)) for letters, _ in pairs])   # (N, L)
-#     letter_masks = torch.tensor([mask + [False] * (longest - len(mask)) for _, mask in pairs])            # (N, L)
+#     longest = max(len(letters) for letters, _ in pairs)   # both tensors are (N, longest)
+#     letter_ids = torch.tensor([letters + [PADDING] * (longest - len(letters)) for letters, _ in pairs])
+#     letter_masks = torch.tensor([mask + [False] * (longest - len(mask)) for _, mask in pairs])
 
 # %% tags=["active-ipynb"]
 # if not grading:
@@ -1023,13 +1046,13 @@ def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=Non
 #         return "".join(LETTERS[letter] for letter in letters if letter < PADDING)
 #
 #     often = Counter(met)
-#     listed = {bare(word): word for word in sorted(often, key=often.get)}   # of two words the more frequent one stays
+#     listed = {bare(word): word for word in sorted(often, key=often.get)}   # the more frequent word stays
 #     running, new = unmet[:: len(unmet) // 500][:500], sorted(set(unmet) - set(met))
 #     for what, some in (("words of the last chapters", running), ("words that it has never met", new)):
 #         by_model = sum(with_vowels(bare(word)) == word for word in some) / len(some)
 #         by_list = sum(listed.get(bare(word)) == word for word in some) / len(some)
 #         print(f"{what:27} {len(some):4}   right by the model {by_model:4.0%}   by a list {by_list:4.0%}")
-#     print()
+#     print(f"\n{'it reads':10} {'it writes':14} the word")
 #     for word in ("elizabeth", "happiness", "more", *new[::25]):
 #         print(f"{bare(word):10} {with_vowels(bare(word)):14} {word}")
 
@@ -1037,7 +1060,7 @@ def cross_attention(x, memory, W_Q, W_K, W_V, W_O, num_heads, memory_padding=Non
 # **What to notice.** Trained here, the model was right in 70 of 100 words as they occur. A list that keeps, for each row of consonants, the most
 # frequent word was right in 81. Both are wrong where consonants do not tell enough: *mr* may be *mr* or *more*, and only the words beside it would say.
 #
-# Of words that are new, the list knows none. The model has about a tenth of them right (the list above shows some), and much of the rest could be English. So it has learned something about how words are spelled, and not only which there are.
+# Of words that are new, the list knows none. The model has about a tenth of them right, and much of the rest could be English: look at the last lines above. So it has learned something about how words are spelled, and not only which there are.
 #
 # And mind the list. It needs no training, and for words that it knows it is the better tool. Before you praise a model, ask how far the simplest thing would get.
 

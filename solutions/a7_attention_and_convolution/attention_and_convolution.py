@@ -35,8 +35,8 @@
 # otherwise), the arguments stay as they are, and they may come by name. Numbers are finite, and sizes at least 1, unless a
 # docstring says otherwise.
 #
-# **Stuck?** `hint("offset_attention")` in any cell gives a first nudge, then a second one, then where to read. Nobody sees what
-# you ask for. After a restart, run the first code cell again.
+# **Stuck?** `hint("offset_attention")` in any cell gives a first nudge, then a second one, then an example and where to read.
+# Nobody sees what you ask for. After a restart, run the first code cell again.
 
 # %%
 import math
@@ -65,7 +65,7 @@ def output_projection(heads, W_O):
     """
     ### BEGIN SOLUTION
     *batch, h, L, d_v = heads.shape
-    by_word = heads.swapaxes(-3, -2)                       # (..., L, h, d_v): a word's heads next to each other
+    by_word = heads.swapaxes(-3, -2)                       # (..., L, h, d_v): a word's heads side by side
     return by_word.reshape(*batch, L, h * d_v) @ W_O       # (..., L, h * d_v) -> (..., L, d_model)
     ### END SOLUTION
 
@@ -85,7 +85,7 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
     *batch, L, d_model = X.shape
 
     def split(projected):
-        return projected.reshape(*batch, L, num_heads, -1).swapaxes(-3, -2)   # (..., L, h * d) -> (..., h, L, d)
+        return projected.reshape(*batch, L, num_heads, -1).swapaxes(-3, -2)   # (..., h, L, d)
 
     Q, K, V = split(X @ W_Q), split(X @ W_K), split(X @ W_V)
     scores = Q @ K.swapaxes(-2, -1) / math.sqrt(Q.shape[-1])                  # (..., h, L, L)
@@ -94,14 +94,14 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
     exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
     weights = exps / exps.sum(axis=-1, keepdims=True)
     if mask is not None:
-        weights = np.where(mask, weights, 0)                                  # for a query that may attend to nothing
+        weights = np.where(mask, weights, 0)   # for a query that may attend to nothing
     return output_projection(weights @ V, W_O), weights
     ### END SOLUTION
 
 
 # %% tags=["active-ipynb"]
 # def brought():
-#     """Is there a multi_head_attention in the cell above? Section 4 looks at it; the checks do not need it."""
+#     """Is there a multi_head_attention in the cell above? Only section 4 looks at it."""
 #     ones = np.ones((2, 2))
 #     try:
 #         multi_head_attention(ones, ones, ones, ones, ones, num_heads=1)
@@ -125,7 +125,7 @@ def multi_head_attention(X, W_Q, W_K, W_V, W_O, num_heads, mask=None):
 #
 # Another filter, $(-1, 0, 1)$, takes what comes after minus what came before. It finds edges:
 #
-# $$y = (0,\ 4,\ 4,\ 0,\ -4,\ -4).$$
+# $$y = (0,\ 4,\ 4,\ 0,\ {-4},\ {-4}).$$
 
 # %% [markdown]
 # **The conventions in this notebook**, which are PyTorch's:
@@ -176,7 +176,7 @@ def offset_attention(length, offset):
     """
     ### BEGIN SOLUTION
     place = np.arange(length)
-    return (place == place[:, None] + offset).astype(float)  # (S,) against (L, 1) -> (L, S), here L = S = length
+    return (place == place[:, None] + offset).astype(float)  # (L,) against (L, 1) -> (L, L)
     ### END SOLUTION
 
 
@@ -194,12 +194,13 @@ def offset_attention(length, offset):
 # words = ["Keys", "on", "the", "table", "belong", "to", "Sarah"]
 #
 # def at_offset(offset):
-#     return heatmap(offset_attention(7, offset), rows=words, columns=words, title=f"a head that looks at offset {offset}")
+#     title = f"a head that looks at offset {offset}"
+#     return heatmap(offset_attention(7, offset), rows=words, columns=words, title=title)
 #
 # explore(at_offset, offset=(-2, -1, 0, 1, 2))
 
 # %% [markdown]
-# **What to notice.** A line along the diagonal, moved by the offset: two words ahead, the first one stands below *the*. No head here has
+# **What to notice.** A line along the diagonal, moved by the offset: two words ahead, the first 1 stands in the column of *the*. No head here has
 # asked what the words *are*, only where they stand. Heads that look back never look at *Sarah*, heads that look ahead never at *Keys*.
 # And $A$ times the sentence is the sentence, moved:
 
@@ -224,12 +225,12 @@ def offset_attention(length, offset):
 
 # %% tags=["active-ipynb"]
 # place = np.arange(7)
-# distance = place - place[:, None]                                       # (7, 7): how far key m is from query i
-# encoding = np.stack([distance**2, distance], axis=-1)                   # (7, 7, 2)
+# distance = place - place[:, None]                                   # (7, 7): how far key m is from query i
+# encoding = np.stack([distance**2, distance], axis=-1)               # (7, 7, 2)
 #
 # def soft_head(alpha, offset=-1):
 #     """The weights of a head that looks one word back, by a softmax, (7, 7)."""
-#     scores = encoding @ (-alpha * np.array([1.0, -2.0 * offset]))       # (7, 7, 2) @ (2,) -> (7, 7)
+#     scores = encoding @ (-alpha * np.array([1.0, -2.0 * offset]))   # (7, 7, 2) @ (2,) -> (7, 7)
 #     return np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
 #
 # def at_alpha(alpha):
@@ -260,7 +261,7 @@ def offset_attention(length, offset):
 #
 # **You choose** $d_v$ and how to share the work between the two. There are many right ways, and every one counts: put all
 # of $K_j$ into one of them and let the other pass on what it gets, or share in any other way. Only the product matters. But
-# for most kernels $d_v$ must be at least the smaller of $d_{in}$ and $d_{out}$: what goes through $d_v$ numbers can carry no more than $d_v$.
+# for most kernels $d_v$ must be at least the smaller of $d_{in}$ and $d_{out}$: the *rank* of the product, the number of directions that it can fill, is at most $d_v$.
 # The heads may come in any order, if `offsets` has the same order.
 
 # %% [markdown]
@@ -293,7 +294,7 @@ def convolution_heads(kernel):
     ### BEGIN SOLUTION
     k, d_in, d_out = kernel.shape
     offsets = [j - (k - 1) // 2 for j in range(k)]
-    W_V = kernel.copy()                                   # (k, d_in, d_v) with d_v = d_out: the values do all the work
+    W_V = kernel.copy()                                   # (k, d_in, d_out): the values do all the work
     W_O = np.tile(np.eye(d_out, dtype=kernel.dtype), (k, 1))  # (k * d_out, d_out): and W_O only adds up
     return offsets, W_V, W_O
     ### END SOLUTION
@@ -320,11 +321,6 @@ def convolution_heads(kernel):
 #     print(f"head {j} at offset {offset:2d}: largest difference from its tap {apart:.0e}")
 
 # %% [markdown]
-# How narrow may a head be? $W_V^{(j)} W_O^{(j)}$ goes through $d_v$ numbers, so its *rank*, the number of
-# directions that it can fill, is at most $d_v$. A tap's matrix can have any rank up to the smaller of $d_{in}$ and $d_{out}$, so $d_v$ of that size is enough for every kernel, and less is
-# not.
-
-# %% [markdown]
 # ## 3. `convolution_by_attention`
 #
 # *About 15 minutes · medium*
@@ -342,6 +338,8 @@ def convolution_heads(kernel):
 # exercise is judged with right ones in their place. Please build the convolution from heads: a ready-made one of PyTorch, NumPy or
 # SciPy earns nothing inside this exercise. And mind the dtype: `offset_attention` gives float64, and a float32 times a float64
 # is a float64.
+#
+# The check also draws a sentence, with the taps 0.2, 0.5 and 0.3. Whoever hears *Keys* there hears half as much of *Sarah*, too.
 
 # %% nbgrader={"grade": false, "grade_id": "convolution_by_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def convolution_by_attention(X, kernel):
@@ -384,11 +382,11 @@ def convolution_by_attention(X, kernel):
 # edges = np.array([-1.0, 0.0, 1.0]).reshape(3, 1, 1)
 #
 # smoothed, weights = convolution_by_attention(signal[:, None], smooth)    # (12, 1) -> (12, 1), (3, 12, 12)
-# heatmap(np.stack([signal, smoothed[:, 0]]), rows=["signal", "smooth"], title="one signal, smoothed: (1/4, 1/2, 1/4)")
+# heatmap(np.stack([signal, smoothed[:, 0]]), rows=["signal", "smooth"], title="smoothed by (1/4, 1/2, 1/4)")
 
 # %% tags=["active-ipynb"]
 # found, weights = convolution_by_attention(signal[:, None], edges)
-# heatmap(np.stack([signal, found[:, 0]]), rows=["signal", "edges"], title="the same signal, its edges: (-1, 0, 1)")
+# heatmap(np.stack([signal, found[:, 0]]), rows=["signal", "edges"], title="its edges, by (-1, 0, 1)")
 
 # %% [markdown]
 # **What to notice.** Smoothed, the single 2 becomes a low hill of three places, 0.5, 1, 0.5. Its edges are 2 one place before it and -2 one place
@@ -400,9 +398,9 @@ def convolution_by_attention(X, kernel):
 # Let each word be a one-hot row, so that the output says who has been heard. Three taps, $\tfrac14, \tfrac12, \tfrac14$:
 
 # %% tags=["active-ipynb"]
-# mixing = np.array([0.25, 0.5, 0.25]).reshape(3, 1, 1) * np.eye(7)    # (3, 7, 7): each tap passes on the whole word
-# band, weights = convolution_by_attention(np.eye(7), mixing)          # (7, 7), (3, 7, 7)
-# heatmap(band, rows=words, columns=words, title="a convolution: every word hears its neighbours, always alike")
+# mixing = np.array([0.25, 0.5, 0.25]).reshape(3, 1, 1) * np.eye(7)  # (3, 7, 7): a tap passes on a whole word
+# band, weights = convolution_by_attention(np.eye(7), mixing)        # (7, 7), (3, 7, 7)
+# heatmap(band, rows=words, columns=words, title="every word hears its neighbours, always alike")
 
 # %% [markdown]
 # **What to notice.** The same numbers along the diagonal in every row, one step further right each time. That is the mark
@@ -445,21 +443,21 @@ def convolution_by_attention(X, kernel):
 # %% tags=["active-ipynb"]
 # heart = ["............", "..##....##..", ".####..####.", ".##########.", ".##########.", ".##########.",
 #          "..########..", "...######...", "....####....", ".....##.....", "............"]
-# small = np.array([[float(pixel == "#") for pixel in row] for row in heart])      # (11, 12)
-# image = np.kron(small, np.ones((2, 2)))                                          # (22, 24)
+# small = np.array([[float(pixel == "#") for pixel in row] for row in heart])   # (11, 12)
+# image = np.kron(small, np.ones((2, 2)))                                       # (22, 24)
 #
 # def image_by_attention(image, kernel):
 #     """A convolution of an image, (H, W), with a kernel of 3 by 3, by nine heads."""
 #     H, W = image.shape
-#     pixels, output = image.reshape(H * W, 1), 0                                  # (H * W, 1)
+#     pixels, output = image.reshape(H * W, 1), 0                               # (H * W, 1)
 #     for down in (-1, 0, 1):
 #         for right in (-1, 0, 1):
 #             weights = np.kron(offset_attention(H, down), offset_attention(W, right))
-#             output = output + weights @ pixels * kernel[down + 1, right + 1]     # (H * W, H * W) @ (H * W, 1)
+#             output = output + weights @ pixels * kernel[down + 1, right + 1]  # (H * W, H * W) @ (H * W, 1)
 #     return output.reshape(H, W)
 #
 # left_and_right = np.array([[0.0, 0, 0], [-1, 0, 1], [0, 0, 0]])
-# filters = {"blur": np.full((3, 3), 1 / 9), "right minus left": left_and_right, "below minus above": left_and_right.T}
+# filters = {"blur": np.full((3, 3), 1 / 9), "right - left": left_and_right, "below - above": left_and_right.T}
 #
 # def filtered(name):
 #     shown = np.stack([image, image_by_attention(image, filters[name])])
@@ -468,8 +466,8 @@ def convolution_by_attention(X, kernel):
 # explore(filtered, filter=list(filters))   # add a filter of your own
 
 # %% [markdown]
-# **What to notice.** *Right minus left* finds no line where the heart's border runs from left to right: there, both neighbours are the same. Blue
-# is where the heart begins, orange where it ends. *Below minus above* finds those lines, and misses the upright ones.
+# **What to notice.** *right - left* finds no line where the heart's border runs from left to right: there, both neighbours are the same. Blue
+# is where the heart begins, orange where it ends. *below - above* finds those lines, and misses the upright ones.
 
 # %% [markdown]
 # ### What a head can do and a tap cannot
@@ -483,7 +481,7 @@ def convolution_by_attention(X, kernel):
 #     """The weights of a head that looks by content, wherever it stands: queries ask, keys answer."""
 #     #                  can be owned, is a place
 #     keys = {"Keys": [4.0, 0.0], "table": [1.0, 4.0]}                    # what a word can be found by
-#     queries = {"belong": [1.0, 0.0], "on": [0.0, 1.0]}                  # belong asks what is owned, on asks for a place
+#     queries = {"belong": [1.0, 0.0], "on": [0.0, 1.0]}                  # what a word asks for
 #     K = np.array([keys.get(word, [0.0, 0.0]) for word in words])        # (L, 2)
 #     Q = np.array([queries.get(word, [0.0, 0.0]) for word in words])     # (L, 2): other words ask nothing
 #     scores = Q @ K.T                                                    # (L, L)
@@ -493,7 +491,8 @@ def convolution_by_attention(X, kernel):
 #     split = text.split()
 #     belong = split.index("belong")
 #     tap, head = offset_attention(len(split), -4)[belong], look_for_things(split)[belong]
-#     print(f"{text}\n    belong, by a tap at -4: {split[tap.argmax()]:6s} by a head's content: {split[head.argmax()]}")
+#     print(text)
+#     print(f"    belong, by a tap at -4: {split[tap.argmax()]:6s} by content: {split[head.argmax()]}")
 #
 # split = "Keys on the old wooden table belong to Sarah".split()
 # both = np.stack([offset_attention(9, -4)[6], look_for_things(split)[6]])
@@ -532,7 +531,7 @@ def convolution_by_attention(X, kernel):
 # **By hand:** a layer that triples, $f(X) = 3 X$, on $X = (1, 5, 2, 7)$ and $s = 1$. $X' = (7, 1, 5, 2)$, so $f(X) = (3, 15, 6, 21)$ and
 # $f(X') = (21, 3, 15, 6)$. With margin 0 we compare $f(X)_0, f(X)_1, f(X)_2 = 3, 15, 6$ with
 # $f(X')_1, f(X')_2, f(X')_3 = 3, 15, 6$. The test is passed. A layer that adds each row's number,
-# $f(X) = X + (0, 1, 2, 3)$, gives $(1, 6, 4)$ against $(2, 7, 5)$. It is not.
+# $f(X) = X + (0, 1, 2, 3),$ gives $(1, 6, 4)$ against $(2, 7, 5)$. It is not.
 
 # %% nbgrader={"grade": false, "grade_id": "translation_test", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def translation_test(layer, X, shift, margin):
@@ -554,7 +553,7 @@ def translation_test(layer, X, shift, margin):
     ### BEGIN SOLUTION
     L = len(X)
     before = layer(X)                                              # (L, d_out)
-    after = layer(np.roll(X, shift, axis=0))                       # (L, d_out), all of it shift rows further on
+    after = layer(np.roll(X, shift, axis=0))                       # (L, d_out), shift rows further on
     i = np.arange(max(margin, margin - shift), min(L - margin, L - margin - shift))
     return bool(np.allclose(before[i], after[i + shift], rtol=1e-6, atol=1e-6))
     ### END SOLUTION
@@ -574,10 +573,10 @@ def translation_test(layer, X, shift, margin):
 
 # %% tags=["active-ipynb"]
 # random = np.random.default_rng(2)
-# X = random.normal(size=(24, 4))                                                # 24 places, width 4
-# kernel = random.normal(size=(3, 4, 4))                                         # three taps
-# W_Q, W_K, W_V, W_O = random.normal(size=(4, 4, 4))                             # two heads of width two
-# positions = np.sin(np.arange(24)[:, None] / np.array([1.0, 2.0, 4.0, 8.0]))    # (24, 4): one row for each place
+# X = random.normal(size=(24, 4))                                              # 24 places, width 4
+# kernel = random.normal(size=(3, 4, 4))                                       # three taps
+# W_Q, W_K, W_V, W_O = random.normal(size=(4, 4, 4))                           # two heads of width two
+# positions = np.sin(np.arange(24)[:, None] / np.array([1.0, 2.0, 4.0, 8.0]))  # (24, 4): a row for each place
 #
 # def convolution(X):
 #     return convolution_by_attention(X, kernel)[0]
@@ -589,19 +588,20 @@ def translation_test(layer, X, shift, margin):
 #     return attention(X + positions)
 #
 # def soft_taps(X):
-#     distance = np.arange(24) - np.arange(24)[:, None]                          # (24, 24)
+#     distance = np.arange(24) - np.arange(24)[:, None]                        # (24, 24)
 #     scores = np.stack([-2.0 * (distance - offset) ** 2 for offset in (-1, 0, 1)])
-#     weights = np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)      # (3, 24, 24): depends only on distance
+#     weights = np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)    # (3, 24, 24): by distance only
 #     return (weights @ (X @ kernel)).sum(axis=0)
 
 # %% tags=["active-ipynb"]
-# print("shift                           ", *(f"{shift:>5d}" for shift in (-3, -1, 0, 1, 6)))
+# shifts = (-3, -1, 0, 1, 6)
+# print("shift                           ", *(f"{shift:>5d}" for shift in shifts))
 # layers = {"convolution": convolution, "attention": attention,
 #           "attention with positions added": attention_with_positions, "soft taps": soft_taps}
 # if not brought():
 #     layers = {"convolution": convolution, "soft taps": soft_taps}
 # for name, layer in layers.items():
-#     print(f"{name:32s}", *(f"{translation_test(layer, X, shift, margin=5)!s:>5}" for shift in (-3, -1, 0, 1, 6)))
+#     print(f"{name:32s}", *(f"{translation_test(layer, X, shift, margin=5)!s:>5}" for shift in shifts))
 #
 # order = random.permutation(24)
 # print()
@@ -625,7 +625,7 @@ def translation_test(layer, X, shift, margin):
 # %% tags=["active-ipynb"]
 # here = np.array([0, 0, 1, 3, 1, 0, 0, 0, 0, 0, 0, 0], dtype=float)[:, None]    # (12, 1)
 # there = np.roll(here, 4, axis=0)
-# one, where = np.ones((1, 1)), np.sin(np.arange(12.0) / 2)[:, None]             # a head of width one; positions
+# one, where = np.ones((1, 1)), np.sin(np.arange(12.0) / 2)[:, None]        # a head of width one; positions
 #
 # def smoothing(X):
 #     return convolution_by_attention(X, smooth)[0]

@@ -44,8 +44,8 @@
 # **What also counts**, a little each time: `float32` in gives `float32` out, the arguments stay as they are, and they may come by
 # name. Numbers are finite, and sizes at least 1, unless a docstring says otherwise.
 #
-# **Stuck?** `hint("previous_token_score")` in any cell gives a first nudge, then a second one, then where to read. Nobody sees what
-# you ask for. After a restart, run the first code cell again.
+# **Stuck?** `hint("previous_token_score")` in any cell gives a first nudge, then a second one, then an example and where to read.
+# Nobody sees what you ask for. After a restart, run the first code cell again.
 
 # %%
 import math
@@ -67,7 +67,7 @@ from attention_course import check, copycat, explore, grading, heatmap, hint, lo
 #     model = copycat.model()
 #     ids = copycat.texts(200, period=12)                     # (200, 24): 200 texts, twelve words twice
 #     reading = model.read(ids)
-#     print(copycat.decode(ids[0]))
+#     print(copycat.decode(ids[0, :12]), copycat.decode(ids[0, 12:]), sep="\n")
 #     print("logits", reading.logits.shape, "  heads in a layer", model.num_heads)
 #     print("weights of layer 0", reading.weights[0].shape, "  what its heads find", reading.found[0].shape)
 
@@ -98,7 +98,7 @@ from attention_course import check, copycat, explore, grading, heatmap, hint, lo
 #     display(heatmap(seen.weights[0][0], rows=words, columns=words, title="layer 0"))
 
 # %% [markdown]
-# **What to notice.** Head 2 has a dark line right beside the diagonal: each word looks at the word before. Head 3 has two faint lines: it
+# **What to notice.** Head 2 has a strong line right beside the diagonal: each word looks at the word before. Head 3 has two faint lines: it
 # looks at the word itself, and at the same word where it stood before. The other two look at a bit of everything.
 #
 # **Predict first:** the second layer reads what the first has written. Will its heads look one word back, too?
@@ -108,7 +108,7 @@ from attention_course import check, copycat, explore, grading, heatmap, hint, lo
 #     display(heatmap(seen.weights[1][0], rows=words, columns=words, title="layer 1"))
 
 # %% [markdown]
-# **What to notice.** No. Head 1 has a dark line as well, but further from the diagonal, and only in the lower half, where words come again. In
+# **What to notice.** No. Head 1 has a strong line as well, but further from the diagonal, and only in the lower half, where words come again. In
 # the upper half it rests on the first word, and so do other heads. Pictures of one text are a beginning. Now put numbers to it.
 
 # %% [markdown]
@@ -143,7 +143,7 @@ def previous_token_score(weights):
     stay as they are.
     """
     ### BEGIN SOLUTION
-    before = np.diagonal(weights, offset=-1, axis1=-2, axis2=-1)   # (h, L - 1): query i on key i - 1, from i = 1 on
+    before = np.diagonal(weights, offset=-1, axis1=-2, axis2=-1)   # (h, L - 1): query i on key i - 1
     return before.mean(axis=-1)
     ### END SOLUTION
 
@@ -389,9 +389,10 @@ def patch_head(found, other, head, place):
 #
 #     words = TEXT.split()
 #     for what, source in (("who", WHO), ("where", WHERE)):
-#         effect = np.array([[moved(source, *head, place) for place in range(len(words))] for head in HEADS])   # (8, 9)
+#         effect = [[moved(source, *head, place) for place in range(len(words))] for head in HEADS]
+#         effect = np.array(effect).round(2) + 0              # (8, 9)
 #         title = f"patched from the text with other {what}"
-#         display(heatmap(effect.round(2) + 0, rows=NAMES, columns=words, title=title))
+#         display(heatmap(effect, rows=NAMES, columns=words, title=title))
 
 # %% [markdown]
 # **What to notice.**
@@ -485,7 +486,7 @@ def qk_circuit(W_Q, W_K, num_heads):
 
 # %% [markdown]
 # **What to notice.** Head 2 has a line right beside the diagonal, blue and with numbers above zero: place 5 looks for place 4, place 6 for place 5,
-# whatever word stands there. The other heads are much paler: they care little for places. It is no clean drawing
+# whatever word stands there. The other heads are much fainter: they care little for places. It is no clean drawing
 # (orange is below zero), because nobody drew it; and the words themselves have a say in the score as well.
 
 # %% [markdown]
@@ -526,7 +527,7 @@ def ov_circuit(W_V, W_O, num_heads):
     ### BEGIN SOLUTION
     d_model = W_V.shape[0]
     values = W_V.reshape(d_model, num_heads, -1).swapaxes(0, 1)       # (h, d_model, d_v)
-    return values @ W_O.reshape(num_heads, -1, d_model)               # (h, d_v, d_model) -> (h, d_model, d_model)
+    return values @ W_O.reshape(num_heads, -1, d_model)               # (h, d_model, d_model)
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "test-ov_circuit", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["active-ipynb"]
@@ -595,7 +596,7 @@ def ov_circuit(W_V, W_O, num_heads):
 
 # %% tags=["active-ipynb"]
 # if not grading:
-#     notes = E @ ov_circuit(model.W_V[0], model.W_O[0], model.num_heads)[2]               # (18, d_model), of head 2
+#     notes = E @ ov_circuit(model.W_V[0], model.W_O[0], model.num_heads)[2]   # (18, d_model), of head 2
 #     looks_for = E @ qk_circuit(model.W_Q[1], model.W_K[1], model.num_heads) @ notes.T    # (h, 18, 18)
 #     title = "layer 1: the row looks for a word that came after the column"
 #     display(heatmap(looks_for / np.abs(looks_for).max(), rows=words, columns=words, title=title))
@@ -664,8 +665,10 @@ def ov_circuit(W_V, W_O, num_heads):
 #     trained = {}
 #     for what, paces in (("paces as above", copycat.PACES), ("one pace for all", ONE_PACE)):
 #         trained[what] = copycat.train(paces, steps=400)
-#         scores = [induction_score(layer.mean(axis=0), period=12) for layer in trained[what].read(ids).weights]
-#         print(f"{what:17} induction scores of layer 1:", "   ".join(f"head {h} {score:.2f}" for h, score in enumerate(scores[1])))
+#         weights = trained[what].read(ids).weights[1].mean(axis=0)
+#         scores = induction_score(weights, period=12)
+#         shown = "   ".join(f"head {head} {score:.2f}" for head, score in enumerate(scores))
+#         print(f"{what:17} induction scores of layer 1: {shown}")
 
 # %% [markdown]
 # **What to notice.** With paces of their own, only head 1 looks up. With one pace for all, every head of layer 1 became an
@@ -710,7 +713,8 @@ def ov_circuit(W_V, W_O, num_heads):
 #
 #     tokenizer = trained_decoder.tokenizer()
 #     prose = tokenizer.encode(novel.text()[1])                       # the chapters that it was not trained on
-#     whole = [token for token in tokenizer.tokens if token.startswith(" ") and token[1:].isalpha()]   # words of one token
+#     # words of one token
+#     whole = [token for token in tokenizer.tokens if token.startswith(" ") and token[1:].isalpha()]
 #     random = np.random.default_rng(0)
 #     before, copied, surprise = np.zeros((3, 4)), np.zeros((3, 4)), np.zeros(39)
 #     for n in range(20):
@@ -722,7 +726,8 @@ def ov_circuit(W_V, W_O, num_heads):
 #         surprise += copycat.losses(twice.logits[None], twice.ids[None])[0] / 20
 #     for what, scores in (("token before", before), ("token to be copied", copied)):
 #         for layer in range(3):
-#             print(f"{what:18}  layer {layer}:", "   ".join(f"head {head} {score:.2f}" for head, score in enumerate(scores[layer])))
+#             shown = "   ".join(f"head {head} {score:.2f}" for head, score in enumerate(scores[layer]))
+#             print(f"{what:18}  layer {layer}: {shown}")
 #     print(f"loss in the first round {surprise[:19].mean():.2f}, in the second {surprise[20:].mean():.2f}")
 
 # %% [markdown]
