@@ -61,10 +61,9 @@ class Exploration:
 
     def _slider(self, widgets: Any) -> list[Any]:
         """The slider with its picture below."""
-        first = self.values[len(self.values) // 2]
-        picture = widgets.HTML(self._one(first))
-        wide = {"width": "30em"}  # in the usual width, a value of twelve characters is cut off
-        slider = widgets.SelectionSlider(options=self.values, value=first, description=self.name, layout=wide)
+        mid = self.values[len(self.values) // 2]
+        picture = widgets.HTML(self._one(mid))
+        slider = widgets.SelectionSlider(options=self.values, value=mid, description=self.name, layout={"width": "4in"})
         slider.observe(lambda change: setattr(picture, "value", self._one(change.new)), "value")
         return [slider, picture]
 
