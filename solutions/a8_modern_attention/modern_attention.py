@@ -476,7 +476,7 @@ def sliding_window_mask(length, window, sinks=0):
 # check("sliding_window_mask")
 
 # %% [markdown]
-# **What to notice.** The cache holds as many words as the longest row has dark cells: all 12, or 4, or 6. The last two do not grow with
+# **What to notice.** The cache holds as many words as the longest row has blue cells: all 12, or 4, or 6. The last two do not grow with
 # the text.
 
 # %% tags=["active-ipynb"]
