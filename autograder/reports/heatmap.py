@@ -203,7 +203,7 @@ class Heatmap:
 
     def _aloud(self, number: int) -> str:
         """The picture in words, a row at a time, for screen readers."""
-        head = f"{self.title} {self.names[number]}".strip() or "weights"
+        head = f"{self.title} {self.names[number]}".strip() or "numbers"
         rows = (
             f"{label}: " + ", ".join(f"{c} {_text(v)}" for c, v in zip(self.columns, values, strict=True))
             for label, values in zip(self.rows, self.weights[number], strict=True)
