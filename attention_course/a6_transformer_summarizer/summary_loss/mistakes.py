@@ -137,6 +137,7 @@ def _log_softmax(logits):
         ),
         "id-0-ignored": mistake.mutant(
             {"counted": lambda m, t: m & (t != 0)},
+            {"counted": lambda m, t: m & (t != 0), "many": lambda m, counted: m.sum() / counted.sum()},
             hint="Is 0 a word like others here? Which tokens count is said by the loss mask alone.",
         ),
         "sum-instead-of-mean": mistake.known(
@@ -228,13 +229,13 @@ def _log_softmax(logits):
 def summary_loss(
     cut=_shifted, counted=lambda m, t: m,
     mean=lambda losses, m: losses[m].mean(), log=_log_softmax, before=lambda x, m: x, masked=lambda x, m: x,
-    aimed=lambda t, m: t, smoothed=0.0, weigh=lambda losses: losses,
+    aimed=lambda t, m: t, smoothed=0.0, weigh=lambda losses: losses, many=lambda m, counted: 1,
 ):  # fmt: skip
     def loss(logits, token_ids, loss_mask):
         predictions, targets, mask = cut(masked(logits, loss_mask), token_ids, loss_mask)
         costs = -log(before(predictions, mask))
         losses = costs.gather(-1, aimed(targets, mask)[..., None]).squeeze(-1)
         losses = weigh((1 - smoothed) * losses + smoothed * costs.mean(-1))
-        return mean(losses, counted(mask, targets))
+        return mean(losses, counted(mask, targets)) / many(mask, counted(mask, targets))
 
     return loss

@@ -134,6 +134,10 @@ def convolution_by_attention(X, kernel):
         "offset-of-the-wrong-sign": [{"sign": -1}],
         # What is returned is transposed, or what the output is made of.
         "weights-transposed": [{"seen": lambda weights: weights.swapaxes(-2, -1)}, {"used": "transposed"}],
+        "tap-looked-up-by-offset": mistake.mutant(
+            {"matrices": lambda kernel: np.roll(kernel, (len(kernel) - 1) // 2, axis=0)},
+            hint="Which tap is kernel[-1] in Python, and which one listens one place to the left?",
+        ),
         "one-tap-too-few": [
             {"some": lambda k: k - 1},
             {"unheard": lambda k: slice(k - 1, None)},

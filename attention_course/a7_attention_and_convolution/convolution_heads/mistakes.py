@@ -73,7 +73,9 @@ def _stacked(eye, k):
     {name: ways for name, ways in ORDERS.items() if name != "kernel-flipped"}
     | {
         "kernel-flipped": mistake.known({"taps": -1}, {"order": -1}, {"sign": -1}),
-        "heads-averaged": mistake.known({"out": lambda eye, k: np.tile(eye, (k, 1)) / k}),
+        "heads-averaged": mistake.known(
+            {"out": lambda eye, k: np.tile(eye, (k, 1)) / k}, {"matrices": lambda kernel: kernel / len(kernel)}
+        ),
         "identity-rows-repeated": mistake.mutant(
             {"out": lambda eye, k: np.repeat(eye, k, axis=0)},
             hint="Print W_O. Which rows are head 0's, and what do they make of its first number?",

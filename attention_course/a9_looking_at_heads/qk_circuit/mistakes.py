@@ -59,6 +59,11 @@ def qk_circuit(W_Q, W_K, num_heads):
             hint="Whose keys does head 0's query meet?",
         ),
         "heads-interleaved": mistake.known({"cut": strided}),
+        "first-columns-for-all": mistake.mutant(
+            {"operands": lambda Q, K: (Q, K[:1])},
+            {"operands": lambda Q, K: (Q[:1], K)},
+            hint="Which columns of W_Q and which of W_K are head 1's?",
+        ),
         "heads-overlap": mistake.mutant(
             {"cut": _overlapping}, hint="Head 0 of width 4 has the columns 0 to 3. With which one does head 1 begin?"
         ),
