@@ -384,8 +384,10 @@ ASKED = {
 }
 ABOUT_SHAPES = re.compile(r"\b(multiplied|broadcast|shape|axis|axes|dimension)")  # not `swapaxes`
 SHAPES = "Which shape has each part of that line, and which one did you mean it to have?"
+OUT_OF_BOUNDS = re.compile(r"\bindex\b.* out of (range|bounds)")
+INDICES = "Which indices are there, and which ones does that line ask for?"
 UNPACKED = "How many names has that line, and how many values come? If they are axes: may there be more, or fewer?"
-GENERAL = ("", SHAPES, UNPACKED)  # a test's own question says more
+GENERAL = ("", SHAPES, INDICES, UNPACKED)  # a test's own question says more
 
 
 def asked_about(text: str) -> str:
@@ -395,4 +397,6 @@ def asked_about(text: str) -> str:
     said = text.partition(", line ")[0]  # without the code, which holds words such as `axis=`
     if "to unpack" in said:
         return UNPACKED
+    if OUT_OF_BOUNDS.search(said):
+        return INDICES
     return SHAPES if "it should be" not in said and ABOUT_SHAPES.search(said) else ""
