@@ -178,6 +178,11 @@ RAISED = [
     ("torch_concat_heads", ".reshape(", ".view(", "`reshape` copies where it must", "Which step before the `view`"),
     ("TransformerDecoder", "for block in self.blocks:\n            x = block(x, padding)",
      "x = self.blocks(x, padding)", "an nn.ModuleList cannot be called", ""),
+    ("induction_score", "np.arange(period, weights.shape[-1])", "np.arange(period, 2 * period)", "is out of bounds",
+     "Which indices are there"),
+    ("next_token", "logits[0, -1]", "logits[0, len(token_ids)]", "is out of bounds", "Which indices are there"),
+    ("greedy_summary", "return", "return summary[len(summary)]\n    return", "index out of range",
+     "Which indices are there"),
 ]  # fmt: skip
 
 
@@ -317,7 +322,7 @@ RIGHT_ELSEWHERE = [
      "    weights[..., -1:] += 1 - weights.sum(axis=-1, keepdims=True)", "What is left for the sink?"),
     ("KeyValueCache", "if self.K is not None:", "if self.K is not None and (self.K[..., -1:, :] == key).all():\n"
      "            return self.K, self.V\n        if self.K is not None:", "a new word, or the same one?"),
-    ("ModernDecoderBlock", "-math.inf), dim=-1)", "-math.inf), dim=-2)", "over which axis do weights sum to 1"),
+    ("ModernDecoderBlock", "-math.inf), dim=-1)", "-math.inf), dim=1)", "over which axis do weights sum to 1"),
     ("ModernDecoderBlock", "return self.W_O((weights @ value).transpose(-3, -2).flatten(-2))",
      "return (weights @ value).transpose(-3, -2).flatten(-2)", "With which matrix does each branch end"),
     ("previous_token_score", "before.mean(axis=-1)", "(before > 0.5).mean(axis=-1).astype(weights.dtype)",
