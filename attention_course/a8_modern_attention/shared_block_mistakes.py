@@ -75,7 +75,10 @@ class Block(nn.Module):
     last = staticmethod(lambda block, x: x)
     early = False  # whether queries and keys are rotated before they are split into heads
     joined = staticmethod(lambda heads: heads.transpose(-3, -2).flatten(-2))
+    split = staticmethod(lambda projected, d_head: projected.unflatten(-1, (-1, d_head)).transpose(-3, -2))
     masked = staticmethod(lambda training: True)
+    hidden = staticmethod(lambda dtype: torch.finfo(dtype).min)
+    softmax_axis = -1
 
     def __init__(self, d_model, num_heads, num_kv_heads, d_ff, window=None):
         super().__init__()
@@ -101,7 +104,7 @@ class Block(nn.Module):
             at = place + (self.ahead if name == "query" else 0)
             if self.early and name in self.turned:
                 projected = self.turn(projected, at)
-            heads = projected.unflatten(-1, (-1, self.d_head)).transpose(-3, -2)
+            heads = self.split(projected, self.d_head)
             found[name] = self.turn(heads, at) if name in self.turned and not self.early else heads
         key, value = self.shared(found["key"], self.group), self.shared(found["value"], self.group)
         query, key, value = (self.heads_as(t) for t in (found["query"], key, value))
@@ -110,8 +113,8 @@ class Block(nn.Module):
         seen = self.may_see(back, self.window)
         if not self.masked(self.training):
             seen = torch.ones_like(seen)
-        scores = scores.masked_fill(~seen, torch.finfo(scores.dtype).min)
-        return self.W_O(self.joined(torch.softmax(scores, dim=-1) @ value))
+        scores = scores.masked_fill(~seen, self.hidden(scores.dtype))
+        return self.W_O(self.joined(torch.softmax(scores, dim=self.softmax_axis) @ value))
 
     def forward(self, x):
         one, two = (getattr(self, name) for name in self.norms)
@@ -162,6 +165,11 @@ def cut_from(limit):
     return lambda back, window: Block.may_see(torch.arange(limit).unsqueeze(-1) - torch.arange(limit), window)[
         : len(back), : len(back)
     ]
+
+
+def cut_up(projected, d_head):
+    """A wrong split into heads: a reshape alone, so that a head gets pieces of several words."""
+    return projected.reshape(projected.shape[0], -1, projected.shape[1], d_head)
 
 
 def only_heads(limit):

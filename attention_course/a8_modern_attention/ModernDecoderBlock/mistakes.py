@@ -13,6 +13,7 @@ from ..shared_block_mistakes import (
     another_eps,
     by_heads,
     cut_from,
+    cut_up,
     layer_norm,
     only_heads,
     rotated,
@@ -166,7 +167,15 @@ class ModernDecoderBlock(Block):
         ),
         "speeds-of-another-base": mistake.mutant(
             *({"turn": lambda x, place, base=base: rotated(x, place, base)} for base in (1000.0, 100.0, 500000.0)),
-            hint="Which base do this notebook's speeds have?",
+            hint="The speed of a head's second pair: which base is it, and raised to which power?",
+        ),
+        "exponent-doubled": mistake.mutant(
+            {"turn": lambda x, place: rotated(x, place, base=1e8)},
+            hint="Which number is i for columns 2 and 3 of a head: is it 2, or the number of the pair?",
+        ),
+        "exponent-of-the-wrong-sign": mistake.mutant(
+            {"turn": lambda x, place: rotated(x, place, base=1e-4)},
+            hint="Does the second pair turn faster than the first, or slower?",
         ),
         "turned-backwards": mistake.mutant(
             {"turn": lambda x, place: rotated(x, -place)},
@@ -200,6 +209,21 @@ class ModernDecoderBlock(Block):
             hint="Print the mask of three words. Does True mean in it what your fill, or your `where`, takes it for?",
         ),
         "mask-missing": [{"may_see": lambda back, window: back > -(10**6)}],
+        "mask-inverted": mistake.mutant(
+            *[
+                {"may_see": lambda back, window: ~Block.may_see(back, window), "hidden": hidden}
+                for hidden in (lambda dtype: -math.inf, Block.hidden)
+            ],
+            hint="Where does masked_fill put its number: where the mask is True, or where it is False?",
+        ),
+        "softmax-over-queries": mistake.mutant(
+            {"softmax_axis": -2}, hint="Add up one row of your weights, and one column. Which of the two is 1?"
+        ),
+        "split-without-transpose": mistake.mutant(
+            {"split": cut_up},
+            {"split": cut_up, "joined": lambda heads: heads.reshape(heads.shape[0], heads.shape[2], -1)},
+            hint="Has head 0 a row for each word, or pieces of the first ones?",
+        ),
         "layer-norm": mistake.known({"normed": layer_norm}, hint="Is the mean taken off in this notebook's norm?"),
         "no-residual-around-attention": mistake.known(
             {"first": lambda x, branch, normed: branch}, hint="What is the attention's result added to?"

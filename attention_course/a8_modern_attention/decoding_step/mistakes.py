@@ -130,6 +130,7 @@ TURNED = {
     ),
     "cache-turned-again": mistake.known(
         {"before": lambda K: rotation()(K, np.arange(K.shape[-2]))},
+        {"before": lambda K: rotation()(K, np.arange(K.shape[-2])), "key_at": lambda S: 2 * S},
         hint="The keys in the cache have been turned already. What happens to them in your step?",
     ),
 }

@@ -22,7 +22,8 @@ class TestOnlineSoftmaxAttention:
     def test_by_hand(self, student):
         """The example by hand: the scores 0 and ln 3, the values 10 and 2, one key per block."""
         K, V = np.array([[0.0], [LN_3]]), np.array([[10.0], [2.0]])
-        self.judge(student, [[4.0]], "What is divided by what at the end?", np.array([[1.0]]), K, V, 1)
+        question = "Which key and which value are in each block? What is divided by what at the end?"
+        self.judge(student, [[4.0]], question, np.array([[1.0]]), K, V, 1)
 
     def test_shorter_block(self, student):
         """Seven keys in blocks of three: the last block has one."""

@@ -175,6 +175,7 @@ def online_softmax_step(largest, total, mixed, Q, K, V):
             {"measured_from": lambda old, new: np.where(np.isfinite(old), old, new)},
             hint="From which largest score is the old total measured after your step, and from which one the block?",
         ),
+        "softmax-of-the-block": [{"block": lambda exps, V: exps / exps.sum(axis=-1, keepdims=True) @ V}],
         "own-largest-subtracted": mistake.mutant(
             {"exps": lambda scores, largest: np.exp(scores - scores.max(axis=-1, keepdims=True))},
             hint="From what are the block's scores measured, and from what the old sums?",
