@@ -371,6 +371,7 @@ KNOWN: list[tuple[re.Pattern[str], str | Callable[..., str]]] = [
 
 OF_DTYPES = "Print the dtype of each part of that line. Which one is not the expected one, and where is it made?"
 TWO_LIBRARIES = "Which part of that line is NumPy's, and which PyTorch's? Which of the two should all of it be?"
+INDICES = "Which indices are there, and which ones does that line ask for?"
 ASKED = {
     NO_INIT: "What does the first line of `__init__` have to be, so that a layer can be kept as a member?",
     IN_PLACE: "Which line writes into a tensor: with `+=`, with `x[...] =`, or with a method such as `add_`?",
@@ -378,14 +379,13 @@ ASKED = {
     **dict.fromkeys((TWO_DTYPES, NO_SUCH_DTYPE, NO_TRUTH), OF_DTYPES),
     **dict.fromkeys((OF_NUMPY, NOT_OF_NUMPY, "but got numpy.ndarray", "ndarray' and 'Tensor'"), TWO_LIBRARIES),
     ONE_NUMBER: "How many numbers has what goes into each function of that line? Which function takes only one?",
+    **dict.fromkeys((" is out of bounds for axis", " is out of bounds for dim", "index out of range"), INDICES),
     PAIR: "Is that line written for an array or for a tensor? Which part of the pair do you need?",
     VIEW: "Which step before the `view`, such as a transpose, leaves the numbers in another order in memory?",
     ": `raise ": "What came in, and for what should that line raise?",
 }
 ABOUT_SHAPES = re.compile(r"\b(multiplied|broadcast|shape|axis|axes|dimension)")  # not `swapaxes`
 SHAPES = "Which shape has each part of that line, and which one did you mean it to have?"
-OUT_OF_BOUNDS = re.compile(r"\bindex\b.* out of (range|bounds)")
-INDICES = "Which indices are there, and which ones does that line ask for?"
 UNPACKED = "How many names has that line, and how many values come? If they are axes: may there be more, or fewer?"
 GENERAL = ("", SHAPES, INDICES, UNPACKED)  # a test's own question says more
 
@@ -397,6 +397,4 @@ def asked_about(text: str) -> str:
     said = text.partition(", line ")[0]  # without the code, which holds words such as `axis=`
     if "to unpack" in said:
         return UNPACKED
-    if OUT_OF_BOUNDS.search(said):
-        return INDICES
     return SHAPES if "it should be" not in said and ABOUT_SHAPES.search(said) else ""

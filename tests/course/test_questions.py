@@ -322,7 +322,7 @@ RIGHT_ELSEWHERE = [
      "    weights[..., -1:] += 1 - weights.sum(axis=-1, keepdims=True)", "What is left for the sink?"),
     ("KeyValueCache", "if self.K is not None:", "if self.K is not None and (self.K[..., -1:, :] == key).all():\n"
      "            return self.K, self.V\n        if self.K is not None:", "a new word, or the same one?"),
-    ("ModernDecoderBlock", "-math.inf), dim=-1)", "-math.inf), dim=1)", "over which axis do weights sum to 1"),
+    ("ModernDecoderBlock", "-math.inf), dim=-1)", "-1e9), dim=1)", "over which axis do weights sum to 1"),
     ("ModernDecoderBlock", "return self.W_O((weights @ value).transpose(-3, -2).flatten(-2))",
      "return (weights @ value).transpose(-3, -2).flatten(-2)", "With which matrix does each branch end"),
     ("previous_token_score", "before.mean(axis=-1)", "(before > 0.5).mean(axis=-1).astype(weights.dtype)",

@@ -204,17 +204,13 @@ class ModernDecoderBlock(Block):
         "window-ignored": mistake.known(
             {"may_see": lambda back, window: back >= 0}, hint="With a window of 3, does word 6 hear from word 0?"
         ),
-        "mask-inverted": mistake.mutant(
-            {"may_see": lambda back, window: ~Block.may_see(back, window)},
-            hint="Print the mask of three words. Does True mean in it what your fill, or your `where`, takes it for?",
-        ),
         "mask-missing": [{"may_see": lambda back, window: back > -(10**6)}],
         "mask-inverted": mistake.mutant(
             *[
                 {"may_see": lambda back, window: ~Block.may_see(back, window), "hidden": hidden}
                 for hidden in (lambda dtype: -math.inf, Block.hidden)
             ],
-            hint="Where does masked_fill put its number: where the mask is True, or where it is False?",
+            hint="Print the mask of three words. Does True mean in it what your fill, or your `where`, takes it for?",
         ),
         "softmax-over-queries": mistake.mutant(
             {"softmax_axis": -2}, hint="Add up one row of your weights, and one column. Which of the two is 1?"
