@@ -70,7 +70,7 @@ FIRST_LINES = [
     (A5, "DecoderBlock", [("x = x + attended", "x = x + F.dropout(attended, 0.1)")], "a dropout was on"),
     (A5, "DecoderBlock", [("x = x + attended", "x += attended")], "changed in place"),
     (A5, "TransformerDecoder", [("self.positions[:L]", "positional_encoding(L, self.d_model)")], "is NumPy's"),
-    (A8, "ModernDecoderBlock", [("masked_fill(~seen", "masked_fill(seen")], "the first NaN"),
+    (A8, "ModernDecoderBlock", [("masked_fill(~seen", "masked_fill(seen"), ("10000.0", "20000.0")], "the first NaN"),
 ]
 
 

@@ -119,7 +119,7 @@ def test_questions_on_a_module_its_batch_axis_and_another_axis():
     assert shape.text.startswith(
         "`MultiHeadAttention(d_model=3, num_heads=2, d_head=5)(x, mask=mask)` with x (2, 4, 3)"
     )
-    assert "line 43: self.W_Q(x)  (2, 4, 10)" in shape.rows
+    assert "line 42: self.W_Q(x)  (2, 4, 10)" in shape.rows
     found = asked(A4, "output_projection", model_answers(A4)["output_projection"])
     line = next(
         n for n, text in enumerate(model_answers(A4)["output_projection"].splitlines(), 1) if "heads.shape" in text
