@@ -75,7 +75,7 @@ BLOCKS = {
 }
 
 
-@pytest.mark.parametrize("name", one_in(4, BLOCKS))
+@pytest.mark.parametrize("name", one_in(8, BLOCKS))
 def test_mistake_in_block_costs_only_the_block(marker, name):
     found = marked(marker, BROUGHT["own"], model_answers(A5) | {"DecoderBlock": BLOCKS[name]})
     wrong = found.pop("DecoderBlock")

@@ -79,7 +79,7 @@ def test_mistake_costs_marks_and_is_named(assignment, mistake):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("assignment", "exercise"), one_in(4, EXERCISES), ids=EXERCISE_IDS)
+@pytest.mark.parametrize(("assignment", "exercise"), one_in(8, EXERCISES), ids=EXERCISE_IDS)
 def test_mistake_costs_nothing_in_another_exercise(assignment, exercise):
     """Callers are graded with the reference in its place, whatever the mistake, so a few mistakes are enough."""
     mistakes = mistakes_of(assignment, exercise)

@@ -214,6 +214,7 @@ def test_notebook_computes_the_trained_decoders_tokens(notebook):
 
 
 @pytest.mark.slow
+@pytest.mark.catalogue
 def test_training_on_the_novel_starts_or_waits_for_the_exercises(notebook, capsys):
     """A fiftieth of the training; `make catalogue` tests all of it."""
     names = trained_by(notebook, steps=18)

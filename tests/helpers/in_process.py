@@ -40,8 +40,8 @@ def marks_of(exercise: str, number: int) -> Sequence[pytest.MarkDecorator]:
 
 
 def marks_of_mistake(exercise: str, number: int) -> Sequence[pytest.MarkDecorator]:
-    """In addition, `make test` judges every 36th mistake of exercises in `LONG`, and every 18th of the others."""
-    every = 36 if exercise in LONG else 18
+    """`make test` judges every 72nd mistake of exercises in `LONG`, and every 36th of the others."""
+    every = 72 if exercise in LONG else 36
     return [*marks_of(exercise, number), *([pytest.mark.catalogue] if number % every else [])]
 
 
