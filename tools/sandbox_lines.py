@@ -26,8 +26,11 @@ ROOT = Path(__file__).resolve().parents[1]
 MEASURED = "autograder/judge_process.py", "cellcage/src/cellcage/inside/*.py", "cellcage/src/cellcage/linux/*.py"
 MOST_LINES = 1024  # of a module
 ZYGOTE = "cellcage.inside.zygote"  # in the command line of a zygote
-# Python runs such a line of the environment when it starts.
-LINE = "import sys; {zygote!r} in ' '.join(sys.orig_argv) and exec(open({hook!r}).read())\n"
+# Python runs such a line of the environment when it starts. If this tool is killed, the line stays and does nothing.
+LINE = (
+    "import os, sys; "
+    "{zygote!r} in ' '.join(sys.orig_argv) and os.path.exists('/proc/{tool}') and exec(open({hook!r}).read())\n"
+)
 HOOK = """
 sys.path.insert(0, {root!r})
 from tools.sandbox_lines import note
@@ -71,7 +74,7 @@ def main(arguments: list[str]) -> int:
         Path(folder, "bwrap").write_text("#!/bin/sh\nexit 1\n")
         Path(folder, "bwrap").chmod(0o755)
         Path(folder, "hook").write_text(HOOK.format(root=str(ROOT), folder=folder))
-        starts.write_text(LINE.format(zygote=ZYGOTE, hook=str(Path(folder, "hook"))))
+        starts.write_text(LINE.format(zygote=ZYGOTE, tool=os.getpid(), hook=str(Path(folder, "hook"))))
         try:
             environment = os.environ | {"PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
             done = subprocess.run([sys.executable, "-m", "pytest", *arguments], cwd=ROOT, env=environment, check=False)
