@@ -23,7 +23,7 @@ CELLS = {
     "a1": "see-it-code",
     "a2": "see-it-code-2",
     "a3": "see-it-code",
-    "a4": "see-it-code",
+    "a4": "single-head-picture",
     "a5": "decoderblock-influence",
     "a6": "train-loop-code",
     "a7": "see-it-code",
