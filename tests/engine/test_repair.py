@@ -77,6 +77,10 @@ def test_edits_are_unique_and_keep_the_other_text():
     assert "# mine: ä\ndef f(x):\n    'Ä docstring.'\n    return  x.sum( axis = -1 )   # why?\n" in found
 
 
+def test_brackets_around_nothing_are_edited_like_others():
+    assert [*edits(ParsedCell("def f(x):\n    return x[()]"))]
+
+
 def test_number_that_a_built_in_function_compares_is_no_axis():
     kinds = {edit.kind for edit, _ in edits(ParsedCell("def f(words, most):\n    return words[: max(1, most)]"))}
     assert "number" in kinds

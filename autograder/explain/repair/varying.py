@@ -247,7 +247,7 @@ def unpacked(cell: ParsedCell) -> Iterator[Edit]:
 def _other_indices(written: list[str], many: bool) -> Iterator[list[str]]:
     if "..." not in written:
         yield from (["...", *written], [":", *written], [*written, ":"], ["...", *written, ":"])
-        if written[0] == ":":
+        if written[:1] == [":"]:
             yield from (["...", *written[1:]], ["...", *written[1:], ":"], ["...", *written[1:], ":", ":"])
     else:
         yield [*written, ":"]
