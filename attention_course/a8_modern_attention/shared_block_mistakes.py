@@ -168,7 +168,7 @@ def cut_from(limit):
 
 
 def cut_up(projected, d_head):
-    """A wrong split into heads: a reshape alone, so that a head gets pieces of several words."""
+    """A wrong split into heads: only a reshape, so that a head gets pieces of several words."""
     return projected.reshape(projected.shape[0], -1, projected.shape[1], d_head)
 
 

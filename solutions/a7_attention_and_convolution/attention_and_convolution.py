@@ -339,7 +339,7 @@ def convolution_heads(kernel):
 # SciPy earns nothing inside this exercise. And mind the dtype: `offset_attention` gives float64, and a float32 times a float64
 # is a float64.
 #
-# The check also draws a sentence, with the taps 0.2, 0.5 and 0.3. Whoever hears *Keys* there hears half as much of *Sarah*, too.
+# The check also draws a sentence, with the taps 0.2, 0.5 and 0.3. Where *Keys* is heard there, half as much of *Sarah* is heard, too.
 
 # %% nbgrader={"grade": false, "grade_id": "convolution_by_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def convolution_by_attention(X, kernel):

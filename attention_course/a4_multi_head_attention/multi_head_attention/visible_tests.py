@@ -178,7 +178,7 @@ class TestMultiHeadAttention:
                 output, weights = self.attend(student, X, Q, K, V, O, heads, mask=mask)
                 side_by_side, _ = self.attend(student, X, Q, K, V, np.eye(width), heads, mask=mask)
                 of_one, _ = self.attend(student, X[:1], Q, K, V, O, heads)
-                close(of_one, X[:1] @ V @ O, "output for the first word alone, beside its vector times W_V and W_O")
+                close(of_one, X[:1] @ V @ O, "output for a text of one word, beside its vector times W_V and W_O")
                 close(output, side_by_side @ O, "output, beside what comes with the identity for W_O, times W_O")
                 own = zip(*(each_head(W, heads) for W in (Q, K, V)), each_head(O, heads, axis=0), strict=True)
                 alone = [self.attend(student, X, *matrices, 1, mask=mask) for matrices in own]
